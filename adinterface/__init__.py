@@ -1,7 +1,8 @@
-"""One function, any engine: `gradient(f, backend, *args)` on nested models, with JAX, PyTorch, autograd or differences.
+"""One function, any engine: `gradient(f, backend, *args)` on nested models, with JAX, PyTorch,
+autograd or differences.
 
-Here is what most programs need. Named modules have the rest: `rules`, `loops`, `tree`, `sparse`, `tools`, `fit`, `scipy`,
-`integrations`, and `core.contract` for who writes an engine.
+Here is what most programs need. Named modules have the rest: `rules`, `loops`, `tree`, `sparse`,
+`tools`, `fit`, `scipy`, `integrations`, and `core.contract` for who writes an engine.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -16,7 +17,14 @@ from .batching.batched import batched
 from .batching.batched import read as _read_batched
 from .batching.batched_call import Each
 from .batching.duplicated import Duplicated
-from .core.contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
+from .core.contract.auto import (
+    AutoAutograd,
+    AutoBackend,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    SecondOrder,
+)
 from .core.contract.errors import (
     AdinterfaceError,
     BackendError,
@@ -55,7 +63,16 @@ from .core.operators.hessian import (
 )
 from .core.operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
 from .core.operators.prepare import Prepared, prepare
-from .core.operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
+from .core.operators.pullback import (
+    Back,
+    Push,
+    ValueAndBack,
+    ValueAndPush,
+    ValueAndTangent,
+    linearize,
+    pullback,
+    pushforward,
+)
 from .core.operators.table import extend as _extend
 from .core.support.publish import publish as _publish
 from .core.tree import Constant, register_node
@@ -64,7 +81,9 @@ from .rules import array_namespace, rule
 from .sparse import AutoSparse
 
 #: What extensions add to the core: operators around operators, and functions that it calls by name.
-_extend(around={batched: _read_batched}, **_batching.FUNCTIONS, **rules.FUNCTIONS, **sparse.FUNCTIONS)
+_extend(
+    around={batched: _read_batched}, **_batching.FUNCTIONS, **rules.FUNCTIONS, **sparse.FUNCTIONS
+)
 
 if _TYPE_CHECKING:
     from . import fit as fit
@@ -102,7 +121,9 @@ _NAMED = ("fit", "loops", "rules", "sparse", "tools", "tree", "core.contract")
 
 
 def __getattr__(name: str) -> _Any:
-    """Tools, trees, solvers and optimisers are loaded at first use. An error names the module that has the name."""
+    """Tools, trees, solvers and optimisers are loaded at first use. An error names the module that
+    has the name.
+    """
     from importlib import import_module
 
     if name not in _LATER:
@@ -115,11 +136,17 @@ def __getattr__(name: str) -> _Any:
                 break
         raise AttributeError(missing)
     module = _LATER[name]
-    return getattr(import_module(f"{__name__}.{module}"), name) if module else import_module(f"{__name__}.{name}")
+    return (
+        getattr(import_module(f"{__name__}.{module}"), name)
+        if module
+        else import_module(f"{__name__}.{name}")
+    )
 
 
 def __dir__() -> list[str]:
-    """What is for users, and nothing internal. A star import leaves out two modules with the names of others."""
+    """What is for users, and nothing internal. A star import leaves out two modules with the names
+    of others.
+    """
     return [*__all__, "integrations", "scipy"]
 
 

@@ -1,4 +1,5 @@
-"""`python -m adinterface`: which backends there are, which engines are installed, and how to add the others.
+"""`python -m adinterface`: which backends there are, which engines are installed, and how to add
+the others.
 
 `python -m adinterface choose module:function ARGUMENT ...`: which of them to use for a function.
 """
@@ -32,14 +33,17 @@ class Row(NamedTuple):
     version: str
     devices: str
     remedy: str
-    #: Why a backend that is there cannot be used; empty if it can, or if only its engine is missing.
+    #: Why a backend that is there cannot be used; empty if it can, or if only its engine is
+    #: missing.
     problem: str = ""
 
 
 def rows() -> list[Row]:
     """One row for each backend: ours first, then those of other packages."""
     ours = [auto.name for auto in BUILT_IN]
-    return [_row(name) for name in [*ours, *(name for name in registry.names() if name not in ours)]]
+    return [
+        _row(name) for name in [*ours, *(name for name in registry.names() if name not in ours)]
+    ]
 
 
 def _row(name: str) -> Row:
@@ -47,7 +51,8 @@ def _row(name: str) -> Row:
         devices = ", ".join(registry.backend_class(name).devices())
     except ModuleNotFoundError:
         return Row(_value(name), "no", "-", "-", _remedy(name))
-    except Exception as error:  # whatever an engine does when it is broken, the table shows the others
+    except Exception as error:
+        # whatever an engine does when it is broken, the table shows the others
         return _unusable(name, error.__cause__ or error)
     if _has_engine(name):
         return Row(_value(name), "yes", _engine_version(name), devices, _remedy(name))
@@ -61,7 +66,9 @@ def _unusable(name: str, error: BaseException) -> Row:
 
 
 def _value(name: str) -> str:
-    """How one writes the backend value; its name while the package that defines it cannot be imported."""
+    """How one writes the backend value; its name while the package that defines it cannot be
+    imported.
+    """
     auto = registry.auto_class(name)
     return f"{auto.__name__}()" if auto else name
 
@@ -90,7 +97,9 @@ def report() -> str:
     result = rows()
     cells = [_HEADINGS, *(row[: len(_HEADINGS)] for row in result)]
     widths = [max(len(line[i]) for line in cells) for i in range(len(_HEADINGS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells
+    ]
     lines.insert(1, "  ".join("-" * width for width in widths))
     problems = [f"{row.backend}: {row.problem}" for row in result if row.problem]
     head = f"adinterface {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
@@ -99,12 +108,24 @@ def report() -> str:
 
 def chosen(argv: Sequence[str]) -> str:
     """What `tools.choose` finds for a function of a module, as text."""
-    parser = argparse.ArgumentParser(prog="python -m adinterface choose", description="Which backend to use for a function.")
-    parser.add_argument("function", metavar="module:function", help="in a module that Python can import from here")
-    parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="an expression with the names of that module, or np")
+    parser = argparse.ArgumentParser(
+        prog="python -m adinterface choose", description="Which backend to use for a function."
+    )
+    parser.add_argument(
+        "function", metavar="module:function", help="in a module that Python can import from here"
+    )
+    parser.add_argument(
+        "arguments",
+        nargs="*",
+        metavar="ARGUMENT",
+        help="an expression with the names of that module, or np",
+    )
     parser.add_argument("--operator", default="gradient", help="default: gradient")
     parser.add_argument(
-        "--backend", action="append", metavar="BACKEND", help="a value; more than one may be given; default: all installed"
+        "--backend",
+        action="append",
+        metavar="BACKEND",
+        help="a value; more than one may be given; default: all installed",
     )
     options = parser.parse_args(argv)
     place, colon, name = options.function.partition(":")
@@ -115,17 +136,23 @@ def chosen(argv: Sequence[str]) -> str:
     try:
         module = importlib.import_module(place)
     except ModuleNotFoundError as error:
-        if error.name is None or not f"{place}.".startswith(f"{error.name}."):  # an import inside the module failed
+        # an import inside the module failed
+        if error.name is None or not f"{place}.".startswith(f"{error.name}."):
             raise
         parser.error(f"Python finds no module {error.name} from this folder")
-    here, ours = {"np": np, **vars(module)}, {word: getattr(adinterface, word) for word in adinterface.__all__}
+    here, ours = (
+        {"np": np, **vars(module)},
+        {word: getattr(adinterface, word) for word in adinterface.__all__},
+    )
     if name not in here:
         parser.error(f"{place} has no {name}")
     if options.operator not in ours:
         parser.error(f"adinterface has no operator {options.operator}")
     args = [eval(text, here) for text in options.arguments]
     backends = [eval(text, ours) for text in options.backend] if options.backend else None
-    return str(adinterface.tools.choose(ours[options.operator], here[name], *args, backends=backends))
+    return str(
+        adinterface.tools.choose(ours[options.operator], here[name], *args, backends=backends)
+    )
 
 
 if __name__ == "__main__":
@@ -133,8 +160,9 @@ if __name__ == "__main__":
         print(chosen(sys.argv[2:]))
     elif sys.argv[1:]:
         sys.exit(
-            f"python -m adinterface takes no arguments, not {' '.join(sys.argv[1:])}: it prints the table of backends. "
-            f"Or write: python -m adinterface choose module:function ARGUMENT ..."
+            f"python -m adinterface takes no arguments, not {' '.join(sys.argv[1:])}: it prints the"
+            " table of backends. Or write: python -m adinterface choose module:function"
+            " ARGUMENT ..."
         )
     else:
         print(report())

@@ -16,7 +16,8 @@ from adinterface import fit, loops, rules, sparse, tools, tree  # noqa: F401
 
 project = "adinterface"
 SUMMARY = (
-    "Differentiate any Python function with any engine: JAX, PyTorch, autograd or finite differences, behind one contract."
+    "Differentiate any Python function with any engine: JAX, PyTorch, autograd or finite"
+    " differences, behind one contract."
 )
 author = "The adinterface authors"
 project_copyright = author
@@ -49,16 +50,26 @@ _ENTRY = re.compile(r"^(\w+): (?=\S)")
 
 
 def _fields_of(obj: Any) -> set[str]:
-    """The names that a docstring may describe in `name: text` paragraphs: parameters and dataclass fields."""
-    names = {field.name for field in dataclasses.fields(obj)} if dataclasses.is_dataclass(obj) else set()
+    """The names that a docstring may describe in `name: text` paragraphs: parameters and dataclass
+    fields.
+    """
+    names = (
+        {field.name for field in dataclasses.fields(obj)}
+        if dataclasses.is_dataclass(obj)
+        else set()
+    )
     try:
         return names | set(inspect.signature(obj).parameters)
     except (TypeError, ValueError):
         return names
 
 
-def _from_plain_text(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Docstrings are plain text: code in single backticks, `name: text` for parameters and fields, no other markup."""
+def _from_plain_text(
+    app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
+    """Docstrings are plain text: code in single backticks, `name: text` for parameters and fields,
+    no other markup.
+    """
     end = next((i for i, line in enumerate(lines) if line.startswith(">>>")), len(lines))
     parts = re.split(r"(`+[^`]+`+)", "\n".join(lines[:end]))
     parts[::2] = [re.sub(r"([|*])", r"\\\1", part) for part in parts[::2]]
@@ -72,7 +83,8 @@ def _from_plain_text(app: Any, what: str, name: str, obj: Any, options: Any, lin
             inside = True
         elif not line.strip():
             inside = False
-        elif inside and not line.startswith(" "):  # the entry's sentence goes on, or another paragraph begins
+        # The sentence of the entry goes on, or another paragraph begins.
+        elif inside and not line.startswith(" "):
             lines[i] = f"\n{line}" if lines[i - 1].endswith(".") else f"    {line}"
             inside = not lines[i - 1].endswith(".")
     lines[:] = "\n".join(lines).split("\n")
@@ -84,8 +96,13 @@ _DECORATOR = re.compile(r'^@typed\["signatures\.(\w+)"\]', re.M)
 
 def _overloads() -> dict[str, list[ast.FunctionDef]]:
     """The overloads of each class of `_signatures.pyi`."""
-    classes = [node for node in ast.parse(SIGNATURES.read_text()).body if isinstance(node, ast.ClassDef)]
-    return {cls.name: [node for node in cls.body if isinstance(node, ast.FunctionDef)] for cls in classes}
+    classes = [
+        node for node in ast.parse(SIGNATURES.read_text()).body if isinstance(node, ast.ClassDef)
+    ]
+    return {
+        cls.name: [node for node in cls.body if isinstance(node, ast.FunctionDef)]
+        for cls in classes
+    }
 
 
 OVERLOADS = _overloads()
@@ -94,12 +111,19 @@ ALONE = {"f", "backend", "x", "x0", "v"}
 
 
 def _shown(overload: ast.FunctionDef) -> str | None:
-    """An overload of at most one argument of f, without the types that all overloads share; None for the others."""
+    """An overload of at most one argument of f, without the types that all overloads share; None
+    for the others.
+    """
     args = overload.args.posonlyargs[1:]  # without self
     types = {arg.arg: ast.unparse(arg.annotation) for arg in args if arg.annotation}
     returned = types.get("f", "").removeprefix("Callable[..., ").removesuffix("]")
     kinds = [types[name] for name in types if re.fullmatch(r"x0?", name)]
-    if types.get("backend") != "AutoBackend" or returned == "Never" or len(kinds) != 1 or not types.keys() <= ALONE:
+    if (
+        types.get("backend") != "AutoBackend"
+        or returned == "Never"
+        or len(kinds) != 1
+        or not types.keys() <= ALONE
+    ):
         return None
     function = "f" if returned == "Any" else f"f -> {returned}"
     middle = ", v" if "v" in types else ""
@@ -108,12 +132,22 @@ def _shown(overload: ast.FunctionDef) -> str | None:
 
 def _with_types(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Adds the overloads of an operator for one argument, from `_signatures.pyi`."""
-    if what != "function" or not (found := _DECORATOR.search(inspect.getsource(inspect.unwrap(obj)))):
+    if what != "function" or not (
+        found := _DECORATOR.search(inspect.getsource(inspect.unwrap(obj)))
+    ):
         return
     shown = [_shown(overload) for overload in OVERLOADS[found[1]]]
-    rows = list(dict.fromkeys(row.replace("np.ndarray[Any, Any]", "np.ndarray") for row in shown if row))
+    rows = list(
+        dict.fromkeys(row.replace("np.ndarray[Any, Any]", "np.ndarray") for row in shown if row)
+    )
     if rows:
-        lines += ["", "Types of the result, for one argument x of f:", "", ".. code-block:: text", ""]
+        lines += [
+            "",
+            "Types of the result, for one argument x of f:",
+            "",
+            ".. code-block:: text",
+            "",
+        ]
         lines += [f"   {row}" for row in rows]
 
 
@@ -147,16 +181,22 @@ def _mark_numbers(app: Any, doctree: nodes.document) -> None:
 def _mark_commands(app: Any, doctree: nodes.document) -> None:
     """Gives blocks of commands a class, by which the style sheet lets them wrap on a phone."""
     for block in doctree.findall(nodes.literal_block):
-        if re.fullmatch(r"((pip|python|make|pytest|torchrun|test_conformance) .*\n?)+", block.astext()):
+        if re.fullmatch(
+            r"((pip|python|make|pytest|torchrun|test_conformance) .*\n?)+", block.astext()
+        ):
             block["classes"].append("command")
 
 
 def _put_into_their_files() -> None:
-    """autodoc and viewcode read the source of `__module__`, which is the public place of functions and classes."""
+    """autodoc and viewcode read the source of `__module__`, which is the public place of functions
+    and classes.
+    """
     for name, module in [*sys.modules.items()]:
         if name.partition(".")[0] == "adinterface" and (file := getattr(module, "__file__", None)):
             for node in ast.parse(Path(file).read_text()).body:
-                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and (value := vars(module).get(node.name)):
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and (
+                    value := vars(module).get(node.name)
+                ):
                     value.__module__ = name
 
 

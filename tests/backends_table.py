@@ -1,9 +1,10 @@
 """The backends that every rule is tested on, their tolerances, and the comparison of trees.
 
-`each_backend` parametrizes a test with `backend`: all four; `each_engine`: those that differentiate (not differences);
-`every_run(names)`: the named ones with every change, the others in `make sweeps`.
-`assert_tree(actual, expected, rtol)` compares type, structure, dtype, shape and numbers, and names the path.
-`global_state()` is what the engines keep globally, as plain values that compare.
+`each_backend` parametrizes a test with `backend`: all four; `each_engine`: those that differentiate
+(not differences); `every_run(names)`: the named ones with every change, the others in `make
+sweeps`. `assert_tree(actual, expected, rtol)` compares type, structure, dtype, shape and numbers,
+and names the path. `global_state()` is what the engines keep globally, as plain values that
+compare.
 """
 
 import numbers
@@ -20,7 +21,8 @@ from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch
 
 ENGINES = {"jax": AutoJax(), "torch": AutoTorch(), "autograd": AutoAutograd()}
 BACKENDS = ENGINES | {"finite": AutoFiniteDifferences()}
-#: The families of scenarios with closed formulas: numbers, arrays of every pair of ranks, Constants, empty and complex arrays.
+#: The families of scenarios with closed formulas: numbers, arrays of every pair of ranks,
+#: Constants, empty and complex arrays.
 FORMULAS = ("numbers", "arrays", "constants", "empty", "complex")
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS.keys())
@@ -28,35 +30,50 @@ each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES.k
 
 
 def every_run(*names, of=ENGINES):
-    """Parametrizes a test with `backend`: the named engines run with every change, the others in `make sweeps`."""
+    """Parametrizes a test with `backend`: the named engines run with every change, the others in
+    `make sweeps`.
+    """
     marks = {name: () if name in names else pytest.mark.sweep for name in of}
-    return pytest.mark.parametrize("backend", [pytest.param(each, id=name, marks=marks[name]) for name, each in of.items()])
+    return pytest.mark.parametrize(
+        "backend", [pytest.param(each, id=name, marks=marks[name]) for name, each in of.items()]
+    )
 
 
-# Relative to the largest number of a leaf: what the engine's own arithmetic explains, in units of the dtype.
+# Relative to the largest number of a leaf: what the engine's own arithmetic explains, in units of
+# the dtype.
 _EXACT = {64: 1e-10, 32: 1e-5, 16: 2e-2}
 _DIFFERENCES = {64: 1e-7, 32: 2e-3, 16: 0.3}
 
 
 def rtol_of(backend, dtype="float64"):
-    """The relative tolerance of a gradient from this backend for leaves of this dtype (its name, or a dtype)."""
+    """The relative tolerance of a gradient from this backend for leaves of this dtype (its name, or
+    a dtype).
+    """
     name = getattr(dtype, "name", str(dtype)).removeprefix("torch.")
     bits = 32 if name in ("float32", "complex64") else 16 if name in ("float16", "bfloat16") else 64
     return (_DIFFERENCES if isinstance(backend, AutoFiniteDifferences) else _EXACT)[bits]
 
 
 def assert_tree(actual, expected, rtol=1e-10, path="result"):
-    """Same type, structure, dtype, shape and device; the same numbers within `rtol` of the leaf's largest one."""
+    """Same type, structure, dtype, shape and device; the same numbers within `rtol` of the leaf's
+    largest one.
+    """
     for wanted, got, where in nodes(expected, actual, path):
         if isinstance(wanted, jax.Array):
             assert isinstance(got, jax.Array), f"{where}: {type(got)}, expected a JAX array"
-            assert got.sharding == wanted.sharding, f"{where}: {got.sharding}, expected {wanted.sharding}"
+            assert got.sharding == wanted.sharding, (
+                f"{where}: {got.sharding}, expected {wanted.sharding}"
+            )
         else:
-            assert type(got) is type(wanted), f"{where}: {got!r} is {type(got)}, expected {type(wanted)}"
+            assert type(got) is type(wanted), (
+                f"{where}: {got!r} is {type(got)}, expected {type(wanted)}"
+            )
         if isinstance(wanted, (np.ndarray, np.generic, jax.Array, torch.Tensor)):
             assert got.dtype == wanted.dtype, f"{where}: dtype {got.dtype}, expected {wanted.dtype}"
             if isinstance(wanted, torch.Tensor):
-                assert got.device == wanted.device, f"{where}: on {got.device}, expected {wanted.device}"
+                assert got.device == wanted.device, (
+                    f"{where}: on {got.device}, expected {wanted.device}"
+                )
         elif not isinstance(wanted, numbers.Number):
             assert got is wanted or got == wanted, f"{where}: {got!r}, expected {wanted!r}"
             continue
@@ -84,7 +101,9 @@ def as_wide(x):
 
 
 def global_state(*, random=False):
-    """The engines' global state as this thread sees it; with `random` the states of the random generators too."""
+    """The engines' global state as this thread sees it; with `random` the states of the random
+    generators too.
+    """
     state = {
         "jax x64": jax.config.jax_enable_x64,
         "torch grad mode": torch.is_grad_enabled(),
@@ -101,14 +120,22 @@ def global_state(*, random=False):
 
 
 def told(error):
-    """An error as a user reads it: its message, then its notes, without the one that JAX adds to whatever passes through it."""
-    notes = [note for note in getattr(error, "__notes__", []) if "JAX_TRACEBACK_FILTERING" not in note]
+    """An error as a user reads it: its message, then its notes, without the one that JAX adds to
+    whatever passes through it.
+    """
+    notes = [
+        note for note in getattr(error, "__notes__", []) if "JAX_TRACEBACK_FILTERING" not in note
+    ]
     return "\n".join([str(error), *notes])
 
 
 def assert_told(call, cls, words):
-    """The call raises an error of this class with these words and notes, where `...` stands for any text."""
+    """The call raises an error of this class with these words and notes, where `...` stands for any
+    text.
+    """
     with pytest.raises(cls) as caught:
         call()
     pattern = ".*".join(map(re.escape, words.split("...")))
-    assert re.fullmatch(pattern, told(caught.value), re.DOTALL), f"\n{told(caught.value)}\n\nwanted\n{words}"
+    assert re.fullmatch(pattern, told(caught.value), re.DOTALL), (
+        f"\n{told(caught.value)}\n\nwanted\n{words}"
+    )

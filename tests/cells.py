@@ -1,11 +1,15 @@
-"""Many cells of one table in one test: each is tried, and those that are wrong are named together."""
+"""Many cells of one table in one test: each is tried, and those that are wrong are named
+together.
+"""
 
 import contextlib
 import traceback
 
 
 class Cells:
-    """As pytest's `subtests`, which takes longer for a cell than most cells here: it reports each, between processes too."""
+    """As pytest's `subtests`, which takes longer for a cell than most cells here: it reports each,
+    between processes too.
+    """
 
     def __init__(self):
         self._wrong = {}
@@ -21,7 +25,12 @@ class Cells:
             self._wrong[name] = traceback.format_exc()
 
     def all_right(self):
-        """AssertionError with the names of the cells that are wrong, and what was wrong with each; or if there were none."""
+        """AssertionError with the names of the cells that are wrong, and what was wrong with each;
+        or if there were none.
+        """
         told = "\n".join(f"{name}:\n{error}" for name, error in self._wrong.items())
-        assert not self._wrong, f"{len(self._wrong)} of {self._count} are wrong: {', '.join(map(str, self._wrong))}\n{told}"
+        assert not self._wrong, (
+            f"{len(self._wrong)} of {self._count} are wrong:"
+            f" {', '.join(map(str, self._wrong))}\n{told}"
+        )
         assert self._count

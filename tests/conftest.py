@@ -1,7 +1,9 @@
-"""What holds for every test: JAX compiles cheaply, one thread per engine, and an engine's global state is as it was before.
+"""What holds for every test: JAX compiles cheaply, one thread per engine, and an engine's global
+state is as it was before.
 
-Three quarters of the suite's time would be JAX compiling small functions. Four things save most of it, and give way to a
-variable that is set already: `XLA_FLAGS= make check` compiles as users do, `JAX_ENABLE_COMPILATION_CACHE=0 make check` anew.
+Three quarters of the suite's time would be JAX compiling small functions. Four things save most of
+it, and give way to a variable that is set already: `XLA_FLAGS= make check` compiles as users do,
+`JAX_ENABLE_COMPILATION_CACHE=0 make check` anew.
 """
 
 import gc
@@ -15,11 +17,15 @@ from xla_flags import CHEAP, COMPILED
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", CHEAP)
-# A program that can raise calls back to Python, for which JAX compiles it anew each time: Equinox and Diffrax give NaN instead.
+# A program that can raise calls back to Python, for which JAX compiles it anew each time: Equinox
+# and Diffrax give NaN instead.
 os.environ.setdefault("EQX_ON_ERROR", "nan")
-# One small kernel does not need a pool of compilers, each of which imports torch, and the next run finds it made.
+# One small kernel does not need a pool of compilers, each of which imports torch, and the next run
+# finds it made.
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
-os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(Path(__file__).parent.parent / ".cache" / "torch"))
+os.environ.setdefault(
+    "TORCHINDUCTOR_CACHE_DIR", str(Path(__file__).parent.parent / ".cache" / "torch")
+)
 
 import jax
 import numpy as np
@@ -29,9 +35,11 @@ from backends_table import global_state
 
 
 def _keep_what_is_compiled():
-    """In this process, a worker's too; a program that a test starts compiles for itself, as a user's does.
+    """In this process, a worker's too; a program that a test starts compiles for itself, as a
+    user's does.
 
-    JAX warns of an entry that it cannot read, which pyproject.toml ignores, and a program under `-W error` would fail for it.
+    JAX warns of an entry that it cannot read, which pyproject.toml ignores, and a program under `-W
+    error` would fail for it.
     """
     try:
         COMPILED.mkdir(parents=True, exist_ok=True)
@@ -45,7 +53,9 @@ def _keep_what_is_compiled():
 
 
 def _share_contexts():
-    """JAX makes an MLIR context for each program, which takes a third of its time for programs as small as these."""
+    """JAX makes an MLIR context for each program, which takes a third of its time for programs as
+    small as these.
+    """
     from jax._src.interpreters import mlir
 
     made, make = threading.local(), getattr(mlir, "make_ir_context", None)
@@ -65,14 +75,17 @@ if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
 if os.environ["XLA_FLAGS"] == CHEAP:
     _share_contexts()
 torch.set_num_threads(1)
-# The million objects of four engines are looked through in no collection: tests of what is kept alive make many.
+# The million objects of four engines are looked through in no collection: tests of what is kept
+# alive make many.
 gc.collect()
 gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` leaves out sweeps
 def pytest_collection_modifyitems(items):
-    """`make test` runs each value of each parameter of a test once; the other combinations of the values are sweeps."""
+    """`make test` runs each value of each parameter of a test once; the other combinations of the
+    values are sweeps.
+    """
     tests = defaultdict(list)
     for item in items:
         if item.get_closest_marker("sweep") is None and hasattr(item, "callspec"):
@@ -83,11 +96,19 @@ def pytest_collection_modifyitems(items):
 
 
 def _other_combinations(cases):
-    """Those without which each value is in a case: of {a, b} x {1, 2, 3} all but (a, 1), (b, 2), (a, 3)."""
+    """Those without which each value is in a case: of {a, b} x {1, 2, 3} all but (a, 1), (b, 2),
+    (a, 3).
+    """
     left = {case: [*enumerate(case.callspec._idlist)] for case in cases}
     unseen, uses = {value for values in left.values() for value in values}, Counter()
     while unseen:
-        best = max(left, key=lambda case: (len(unseen.intersection(left[case])), -sum(uses[value] for value in left[case])))
+        best = max(
+            left,
+            key=lambda case: (
+                len(unseen.intersection(left[case])),
+                -sum(uses[value] for value in left[case]),
+            ),
+        )
         values = left.pop(best)
         unseen.difference_update(values)
         uses.update(values)

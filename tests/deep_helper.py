@@ -1,4 +1,6 @@
-"""A module as users have it, whose functions numpy_function(f, deep=True) reaches from another one."""
+"""A module as users have it, whose functions numpy_function(f, deep=True) reaches from another
+one.
+"""
 
 import functools
 

@@ -1,4 +1,5 @@
-"""An example call of each operator, made of what its operation says. The tests take their examples here.
+"""An example call of each operator, made of what its operation says. The tests take their examples
+here.
 
 A new operator needs no line here unless it is called in a way that no operator is called in yet.
 """
@@ -39,7 +40,9 @@ def cube(t: Any) -> Any:
 
 
 def example_of(operation: OperatorRow, *, x: Any = X, v: Any = V, number: Any = 2.0) -> Example:
-    """The example call of an operator. x, v: the point and the direction. number: the point of an operator of one number."""
+    """The example call of an operator. x, v: the point and the direction. number: the point of an
+    operator of one number.
+    """
     if operation.takes == "one number":
         return Example(operator_of(operation), cube, arguments_for(operation, number, 1.0))
     f = bend if operation.output == "tree" else sum_of_cubes
@@ -52,7 +55,9 @@ def examples() -> dict[str, Example]:
 
 
 def arguments_for(operation: OperatorRow, x: Any, v: Any, *constants: Any) -> tuple[Any, ...]:
-    """What an operator takes after the backend, for the point x, the direction v and further arguments of f."""
+    """What an operator takes after the backend, for the point x, the direction v and further
+    arguments of f.
+    """
     if operation.directions is None:
         return (x, *constants)
     if operation.directions == "second argument":
@@ -60,6 +65,6 @@ def arguments_for(operation: OperatorRow, x: Any, v: Any, *constants: Any) -> tu
     if operation.directions == "second tuple":
         return (x, *constants), (v, *[None] * len(constants))
     raise TypeError(
-        f"{operation.name}: no example call has its directions as {operation.directions!r}. Add them to `arguments_for` in "
-        f"tests/example_calls.py."
+        f"{operation.name}: no example call has its directions as {operation.directions!r}. Add"
+        " them to `arguments_for` in tests/example_calls.py."
     )

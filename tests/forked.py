@@ -1,8 +1,9 @@
-"""Programs in processes of their own that start at once: forked from one which has imported what all of them need.
+"""Programs in processes of their own that start at once: forked from one which has imported what
+all of them need.
 
-`forkserver()` is Python's own, for processes that are given functions; `Forker` is for programs, whose output is read.
-`Forker(imports)` starts that process at the first program, and ends it at its own end. It must have no thread but one, which
-`import jax` and `import torch` leave it.
+`forkserver()` is Python's own, for processes that are given functions; `Forker` is for programs,
+whose output is read. `Forker(imports)` starts that process at the first program, and ends it at its
+own end. It must have no thread but one, which `import jax` and `import torch` leave it.
 """
 
 import contextlib
@@ -30,11 +31,14 @@ _FIND_WHAT_IS_COMPILED = {
 
 
 def forkserver():
-    """A context whose processes have imported every engine, from one import for all of this process's children."""
+    """A context whose processes have imported every engine, from one import for all of this
+    process's children.
+    """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_ENGINES)
     with mock.patch.dict(os.environ, _FIND_WHAT_IS_COMPILED):
-        multiprocessing.forkserver.ensure_running()  # before somebody else says what it should import
+        # before somebody else says what it should import
+        multiprocessing.forkserver.ensure_running()
     return context
 
 
@@ -54,11 +58,17 @@ class Forker:
         self._process: subprocess.Popen[str] | None = None
 
     def __call__(self, folder: Path, module: str, *arguments: str) -> Done:
-        """In this folder, with this process's environment of now, whose PYTHONPATH comes first on the path."""
+        """In this folder, with this process's environment of now, whose PYTHONPATH comes first on
+        the path.
+        """
         if self._process is None:
             command = [sys.executable, __file__, *self._imports]
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
             )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -88,7 +98,9 @@ def _serve(imports: list[str]) -> None:
         print(os.waitstatus_to_exitcode(status), flush=True)
 
 
-def _run(folder: str, module: str, arguments: list[str], environment: dict[str, str], files: list[str]) -> None:
+def _run(
+    folder: str, module: str, arguments: list[str], environment: dict[str, str], files: list[str]
+) -> None:
     """As the interpreter does it, and the end of this process."""
     status = 1
     try:

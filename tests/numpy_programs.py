@@ -6,14 +6,16 @@ from scipy.special import ndtr
 rng = np.random.default_rng(5)
 
 
-# Optimization test functions -----------------------------------------------------------------------------------------
+# Optimization test functions
+# -----------------------------------------------------------------------------------------
 
 
 def rosenbrock(x):
     return np.sum(100.0 * (x[1:] - x[:-1] ** 2.0) ** 2.0 + (1 - x[:-1]) ** 2.0, axis=0)
 
 
-# Probabilities -------------------------------------------------------------------------------------------------------
+# Probabilities
+# ------------------------------------------------------------------------------------------------
 
 
 def kalman_filter_log_likelihood(F, H, Q, R, observations):
@@ -29,13 +31,17 @@ def kalman_filter_log_likelihood(F, H, Q, R, observations):
         state = state + gain @ residual
         covariance = (np.eye(len(state)) - gain @ H) @ covariance
         _, logdet = np.linalg.slogdet(S)
-        total += -0.5 * (residual @ np.linalg.solve(S, residual) + logdet + len(y) * np.log(2 * np.pi))
+        total += -0.5 * (
+            residual @ np.linalg.solve(S, residual) + logdet + len(y) * np.log(2 * np.pi)
+        )
     return total
 
 
 def black_scholes(spot, strike, rate, volatility, maturity):
     """The price of a European call."""
-    d1 = (np.log(spot / strike) + (rate + 0.5 * volatility**2) * maturity) / (volatility * np.sqrt(maturity))
+    d1 = (np.log(spot / strike) + (rate + 0.5 * volatility**2) * maturity) / (
+        volatility * np.sqrt(maturity)
+    )
     d2 = d1 - volatility * np.sqrt(maturity)
     return np.sum(spot * ndtr(d1) - strike * np.exp(-rate * maturity) * ndtr(d2))
 
@@ -65,7 +71,8 @@ def hidden_markov_log_likelihood(initial, transitions, means, observations):
     return total
 
 
-# Physics -------------------------------------------------------------------------------------------------------------
+# Physics
+# ------------------------------------------------------------------------------------------------
 
 
 def n_body_energy(positions, velocities, masses, dt=0.01, steps=5):
@@ -92,11 +99,14 @@ def n_body_energy(positions, velocities, masses, dt=0.01, steps=5):
     potential = 0.0
     for i in range(len(masses)):
         for j in range(i):
-            potential -= masses[i] * masses[j] / np.sqrt(np.sum((positions[i] - positions[j]) ** 2) + 0.01)
+            potential -= (
+                masses[i] * masses[j] / np.sqrt(np.sum((positions[i] - positions[j]) ** 2) + 0.01)
+            )
     return kinetic + potential
 
 
-# Signals and fits ----------------------------------------------------------------------------------------------------
+# Signals and fits
+# ------------------------------------------------------------------------------------------------
 
 
 def low_pass(signal, cutoff):
@@ -137,22 +147,24 @@ _X = rng.normal(size=(7, 2))
 PROGRAMS = {
     rosenbrock: (np.array([1.3, 0.7, 0.8, 1.9, 1.2]),),
     kalman_filter_log_likelihood: (
-        np.array([[0.9, 0.2], [-0.1, 0.8]]), np.array([[1.0, 0.3]]), np.eye(2) * 0.3, np.eye(1) * 0.2, rng.normal(size=(6, 1)),
+        np.array([[0.9, 0.2], [-0.1, 0.8]]), np.array([[1.0, 0.3]]), np.eye(2) * 0.3,
+        np.eye(1) * 0.2, rng.normal(size=(6, 1)),
     ),
     black_scholes: (
-        np.array([95.0, 100.0, 107.0]), np.array([100.0, 101.0, 99.0]), np.array(0.03), np.array([0.2, 0.25, 0.3]),
-        np.array(0.75),
+        np.array([95.0, 100.0, 107.0]), np.array([100.0, 101.0, 99.0]), np.array(0.03),
+        np.array([0.2, 0.25, 0.3]), np.array(0.75),
     ),
     gaussian_process_log_marginal_likelihood: (_X, np.sin(_X[:, 0]), np.array(0.8), np.array(1.2), np.array(0.3)),
     hidden_markov_log_likelihood: (
-        rng.normal(size=3), rng.normal(size=(3, 3)), np.array([-1.0, 0.2, 1.4]), None, rng.normal(size=8),
+        rng.normal(size=3), rng.normal(size=(3, 3)), np.array([-1.0, 0.2, 1.4]), None,
+        rng.normal(size=8),
     ),
     n_body_energy: (rng.normal(size=(3, 3)), rng.normal(size=(3, 3)), np.array([1.0, 0.5, 0.8])),
     low_pass: (rng.normal(size=15), np.array(0.2)),
     ridge_regression: (rng.normal(size=(8, 3)), rng.normal(size=8), np.array(0.5)),
     network: (
-        rng.normal(size=(4, 5)), rng.normal(size=5), rng.normal(size=(5, 3)), rng.normal(size=3), None,
-        rng.normal(size=(6, 4)), np.array([0, 2, 1, 1, 0, 2]),
+        rng.normal(size=(4, 5)), rng.normal(size=5), rng.normal(size=(5, 3)), rng.normal(size=3),
+        None, rng.normal(size=(6, 4)), np.array([0, 2, 1, 1, 0, 2]),
     ),
     attention: (rng.normal(size=(3, 4)), rng.normal(size=(5, 4)), rng.normal(size=(5, 2))),
     robust_location: (rng.normal(size=9),),

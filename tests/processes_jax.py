@@ -66,29 +66,45 @@ def line(kind):
 
 
 def spread(x, mesh, *axes):
-    return jax.make_array_from_callback(x.shape, NamedSharding(mesh, P(*axes)), lambda place: x[place])
+    return jax.make_array_from_callback(
+        x.shape, NamedSharding(mesh, P(*axes)), lambda place: x[place]
+    )
 
 
 def on_a_mesh(kind):
-    """Every operator gives the right numbers, and what has the shape of the leaf lies as the leaf does."""
+    """Every operator gives the right numbers, and what has the shape of the leaf lies as the leaf
+    does.
+    """
     mesh = line(kind)
     x = spread(X, mesh, "devices")
     with jax.set_mesh(mesh):
         for name, (compute, expected) in OPERATORS.items():
             for mode in (None, "forward", "reverse") if name in BOTH_WAYS else (None,):
                 found = compute(AutoJax(mode=mode), x)
-                np.testing.assert_allclose(yardstick.number(found), expected, rtol=1e-12, atol=1e-12, err_msg=name)
+                np.testing.assert_allclose(
+                    yardstick.number(found), expected, rtol=1e-12, atol=1e-12, err_msg=name
+                )
                 if found.shape == x.shape:
                     assert found.sharding == x.sharding, name
 
 
 def inside_shard_map():
-    """Every operator on the part that a device has, eager and compiled; results vary over the mesh as their leaf does."""
+    """Every operator on the part that a device has, eager and compiled; results vary over the mesh
+    as their leaf does.
+    """
     mesh = line(AxisType.Auto)
-    names = [name for name in OPERATORS if not name.startswith(("batched", "prepared jac", "prepared hess"))]
+    names = [
+        name
+        for name in OPERATORS
+        if not name.startswith(("batched", "prepared jac", "prepared hess"))
+    ]
 
     def local(x):
-        return [OPERATORS[name][0](AutoJax(mode=mode), x) for name in names for mode in (None, "reverse")]
+        return [
+            OPERATORS[name][0](AutoJax(mode=mode), x)
+            for name in names
+            for mode in (None, "reverse")
+        ]
 
     mapped = jax.jit(jax.shard_map(local, mesh=mesh, in_specs=P("devices"), out_specs=P("devices")))
     found = iter(mapped(X))
@@ -100,17 +116,24 @@ def inside_shard_map():
 
 
 def what_varies_less_than_the_loss():
-    """Inside `shard_map` the gradient of what all devices have is summed over them, as `jax.grad` does it."""
+    """Inside `shard_map` the gradient of what all devices have is summed over them, as `jax.grad`
+    does it.
+    """
     mesh, data = line(AxisType.Auto), np.arange(24.0).reshape(8, 3)
 
     def loss(w, x):
         return jnp.mean((x @ w) ** 2)
 
     def local(w, x):
-        ours = gradient(loss, AutoJax(), w, Constant(x))[0], hessian(loss, AutoJax(), w, Constant(x))
+        ours = (
+            gradient(loss, AutoJax(), w, Constant(x))[0],
+            hessian(loss, AutoJax(), w, Constant(x)),
+        )
         return ours, (jax.grad(loss)(w, x), jax.hessian(loss)(w, x))
 
-    ours, theirs = jax.jit(jax.shard_map(local, mesh=mesh, in_specs=(P(), P("devices")), out_specs=P()))(np.ones(3), data)
+    ours, theirs = jax.jit(
+        jax.shard_map(local, mesh=mesh, in_specs=(P(), P("devices")), out_specs=P())
+    )(np.ones(3), data)
     for mine, expected in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine, expected, rtol=1e-12)
 
@@ -119,7 +142,12 @@ def a_tree_of_leaves_that_lie_differently():
     mesh = jax.make_mesh((4, 2), ("rows", "columns"), axis_types=(AxisType.Auto,) * 2)
     draw = np.random.default_rng(0)
     parts = {"a": ("rows", "columns"), "b": ("columns",), "c": (), "d": (None, "rows")}
-    numbers = {"a": draw.normal(size=(4, 4)), "b": draw.normal(size=4), "c": draw.normal(size=4), "d": draw.normal(size=(4, 4))}
+    numbers = {
+        "a": draw.normal(size=(4, 4)),
+        "b": draw.normal(size=4),
+        "c": draw.normal(size=4),
+        "d": draw.normal(size=(4, 4)),
+    }
     model = {name: spread(numbers[name], mesh, *axes) for name, axes in parts.items()}
 
     def loss(m):
@@ -127,7 +155,11 @@ def a_tree_of_leaves_that_lie_differently():
 
     expected = jax.grad(loss)(numbers)
     fast = prepare(gradient, loss, AutoJax(), model)
-    for found in (gradient(loss, AutoJax(), model)[0], fast(model)[0], hvp(loss, AutoJax(), model, model)):
+    for found in (
+        gradient(loss, AutoJax(), model)[0],
+        fast(model)[0],
+        hvp(loss, AutoJax(), model, model),
+    ):
         for name, leaf in model.items():
             assert found[name].sharding == leaf.sharding, name
     for found in (gradient(loss, AutoJax(), model)[0], fast(model)[0]):
@@ -154,9 +186,9 @@ def what_would_be_gathered_is_refused():
     mesh = line(AxisType.Auto)
     x = spread(X, mesh, "devices")
     message = (
-        "A JAX array of shape (8,) lies in parts on 8 devices (P('devices',)), which another engine could only have gathered "
-        "on one. Differentiate it with AutoJax(), which leaves it where it is, or gather it yourself: jax.device_put(x, "
-        "jax.devices()[0])."
+        "A JAX array of shape (8,) lies in parts on 8 devices (P('devices',)), which another engine"
+        " could only have gathered on one. Differentiate it with AutoJax(), which leaves it where"
+        " it is, or gather it yourself: jax.device_put(x, jax.devices()[0])."
     )
     for backend in (AutoTorch(), AutoAutograd(), AutoFiniteDifferences(native=AutoTorch())):
         for args in ((x,), (X, Constant(x))):
@@ -175,11 +207,17 @@ def outer(x):
 
 
 def columns_and_entries_on_the_devices_of_a_mesh():
-    """The same to the last bit on two devices and on eight; results lie where they would without."""
+    """The same to the last bit on two devices and on eight; results lie where they would
+    without.
+    """
     calls = (
         lambda backend, x: jacobian(outer, backend, x)[0],
-        lambda backend, x: jacobian(lambda x: jnp.stack([jnp.sum(jnp.sin(x)), jnp.prod(x)]), backend, x)[0],
-        lambda backend, x: batched(gradient, lambda w, x: jnp.sum(jnp.sin(w * x)), backend, x, Constant(Each(outer(x))))[0],
+        lambda backend, x: jacobian(
+            lambda x: jnp.stack([jnp.sum(jnp.sin(x)), jnp.prod(x)]), backend, x
+        )[0],
+        lambda backend, x: batched(
+            gradient, lambda w, x: jnp.sum(jnp.sin(w * x)), backend, x, Constant(Each(outer(x)))
+        )[0],
     )
     meshes = [jax.make_mesh((n,), ("d",), devices=jax.devices()[:n]) for n in (2, 8)]
     for x in (X, jax.device_put(jnp.asarray(X), jax.devices()[3])):
@@ -209,9 +247,9 @@ def _of_several_processes():
     x = spread(X, line(AxisType.Auto), "devices")
     assert not x.is_fully_addressable
     message = (
-        "A JAX array of shape (8,) lies in parts on devices of several processes, so this one has no numbers of the others. "
-        "Differentiate it with AutoJax(), which leaves it where it is, or gather it yourself: "
-        "jax.experimental.multihost_utils.process_allgather(x, tiled=True)."
+        "A JAX array of shape (8,) lies in parts on devices of several processes, so this one has"
+        " no numbers of the others. Differentiate it with AutoJax(), which leaves it where it is,"
+        " or gather it yourself: jax.experimental.multihost_utils.process_allgather(x, tiled=True)."
     )
     with pytest.raises(ConversionError) as caught:
         gradient(cubes, AutoFiniteDifferences(), x)
@@ -225,7 +263,10 @@ ON_PROCESSES = {
 
 
 #: By the number of processes: the settings of the conformance package's set that are run here.
-SETTINGS = {1: ["fully sharded, Auto*", "data and parts, Exp*", "shard_map*"], 2: ["data-parallel, Auto*"]}
+SETTINGS = {
+    1: ["fully sharded, Auto*", "data and parts, Exp*", "shard_map*"],
+    2: ["data-parallel, Auto*"],
+}
 
 
 def _find_what_is_compiled():

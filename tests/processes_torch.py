@@ -1,4 +1,6 @@
-"""What a process of a group tests of torch's wrappers and tensors beside the set of the conformance package."""
+"""What a process of a group tests of torch's wrappers and tensors beside the set of the conformance
+package.
+"""
 
 import copy
 import traceback
@@ -88,7 +90,8 @@ def test(function):
     return function
 
 
-# DistributedDataParallel ----------------------------------------------------------------------------------------------
+# DistributedDataParallel
+# ----------------------------------------------------------------------------------------------
 
 
 @test
@@ -99,7 +102,8 @@ def what_stood_in_grad_stands_there_again(here):
         before = [p.grad for p in wrapped.parameters()]
         numbers = [grad.clone() for grad in before]
         close(parts(gradient(loss, BACKEND, wrapped, *here.mine)[0]), here.expected())
-        # A wrapper whose `.grad` are views of its buckets gives new views of new buckets in its second forward pass.
+        # A wrapper whose `.grad` are views of its buckets gives new views of new buckets in its
+        # second forward pass.
         assert options or all(p.grad is grad for p, grad in zip(wrapped.parameters(), before))
         close([p.grad for p in wrapped.parameters()], numbers, 0)
 
@@ -152,18 +156,27 @@ def compiled_wrappers_and_wrapped_compiled_modules(here):
     inside.compile(backend="aot_eager")
     for model in (whole, DistributedDataParallel(inside)):
         fast = prepare(value_and_gradient, loss, BACKEND, model, *here.mine)
-        for found in (gradient(loss, BACKEND, model, *here.mine), fast(model, *here.mine)[1], fast(model, *here.mine)[1]):
+        for found in (
+            gradient(loss, BACKEND, model, *here.mine),
+            fast(model, *here.mine)[1],
+            fast(model, *here.mine)[1],
+        ):
             close(parts(found[0]), here.expected())
         assert all(p.grad is None for p in model.parameters())
     other = DistributedDataParallel(torch.compile(here.model(), backend="aot_eager"))
-    with pytest.raises(TypeError, match=r"OptimizedModule wraps a .* Pass the inner module, model\._orig_mod"):
+    with pytest.raises(
+        TypeError, match=r"OptimizedModule wraps a .* Pass the inner module, model\._orig_mod"
+    ):
         gradient(loss, BACKEND, other, *here.mine)
 
 
 @test
 def parameters_flattened_into_one_are_refused_by_name(here):
     flattened = FullyShardedDataParallel(here.model(), device_id=torch.device("cpu"))
-    words = "FullyShardedDataParallel spreads its parameters .* Shard the model with torch.distributed.fsdp.fully_shard"
+    words = (
+        "FullyShardedDataParallel spreads its parameters .* Shard the model with"
+        " torch.distributed.fsdp.fully_shard"
+    )
     with pytest.raises(TypeError, match=words):
         gradient(loss, BACKEND, flattened, *here.mine)
 
@@ -173,7 +186,9 @@ def a_gradient_of_a_wrapper_is_no_member_of_its_group(here):
     wrapped = here.wrapped()
     found, *_ = gradient(loss, BACKEND, wrapped, *here.mine)
     assert type(found) is DistributedDataParallel
-    assert [name for name, _ in found.named_parameters()] == [name for name, _ in wrapped.named_parameters()]
+    assert [name for name, _ in found.named_parameters()] == [
+        name for name, _ in wrapped.named_parameters()
+    ]
     assert not hasattr(found, "reducer")
     doubled = tree.add(found, found)
     close(parts(doubled), here.expected(2.0))
@@ -186,19 +201,23 @@ def a_gradient_of_a_wrapper_is_no_member_of_its_group(here):
 
 
 _AVERAGED = (
-    "DistributedDataParallel exchanges gradients between processes in one backward pass for each evaluation of f, which "
-    "gradient and value_and_gradient take. This derivative would be that of this process's data. Call the module that it "
-    "wraps, or the wrapper inside its no_sync(), and average the result (torch.distributed.all_reduce)."
+    "DistributedDataParallel exchanges gradients between processes in one backward pass for each"
+    " evaluation of f, which gradient and value_and_gradient take. This derivative would be that of"
+    " this process's data. Call the module that it wraps, or the wrapper inside its no_sync(), and"
+    " average the result (torch.distributed.all_reduce)."
 )
 _SHARDED = (
-    "fully_shard exchanges gradients between processes in one backward pass for each evaluation of f, which gradient and "
-    "value_and_gradient take. This derivative would be that of this process's data. Take the model before it is sharded, and "
-    "average the result (torch.distributed.all_reduce)."
+    "fully_shard exchanges gradients between processes in one backward pass for each evaluation of"
+    " f, which gradient and value_and_gradient take. This derivative would be that of this"
+    " process's data. Take the model before it is sharded, and average the result"
+    " (torch.distributed.all_reduce)."
 )
 _NO_COPY = (
-    "{} belongs to a group of processes, and no copy of it around other values does, which this call needs: its derivatives "
-    "would be those of this process's data. Take gradient or value_and_gradient with AutoTorch(), in reverse mode, and write "
-    "new values into the parameters in place, as torch optimisers do; or pass the model before it was wrapped or sharded."
+    "{} belongs to a group of processes, and no copy of it around other values does, which this"
+    " call needs: its derivatives would be those of this process's data. Take gradient or"
+    " value_and_gradient with AutoTorch(), in reverse mode, and write new values into the"
+    " parameters in place, as torch optimisers do; or pass the model before it was wrapped or"
+    " sharded."
 )
 
 
@@ -221,7 +240,11 @@ def _refused(model, beyond, here):
         lambda: linearize(loss, BACKEND, model, *here.mine),
         lambda: prepare(pullback, loss, BACKEND, model, *here.mine)(model, *here.mine),
         lambda: gradient(loss, AutoTorch(create_graph=True), model, *here.mine),
-        lambda: gradient(lambda s: s * tree.norm(gradient(loss, BACKEND, model, *here.mine)[0]), BACKEND, torch.ones(())),
+        lambda: gradient(
+            lambda s: s * tree.norm(gradient(loss, BACKEND, model, *here.mine)[0]),
+            BACKEND,
+            torch.ones(()),
+        ),
     ):
         _says(beyond, call)
     close(parts(gradient(loss, BACKEND, model, *here.mine)[0]), here.expected())
@@ -240,7 +263,8 @@ def derivatives_beyond_the_gradient_are_refused_by_the_wrappers_name(here):
         _says(_NO_COPY.format("DistributedDataParallel"), call)
 
 
-# fully_shard ----------------------------------------------------------------------------------------------------------
+# fully_shard
+# ------------------------------------------------------------------------------------------------
 
 
 @test
@@ -257,8 +281,9 @@ def sharded_gradients_are_not_kept_back(here):
     sharded = here.sharded()
     sharded.set_requires_gradient_sync(False)
     _says(
-        "A model of fully_shard was told to keep gradients back (set_requires_gradient_sync(False)), so there would be none to "
-        "return. Let it exchange them in every call, and add gradients up with Duplicated(model, accumulate=True).",
+        "A model of fully_shard was told to keep gradients back"
+        " (set_requires_gradient_sync(False)), so there would be none to return. Let it exchange"
+        " them in every call, and add gradients up with Duplicated(model, accumulate=True).",
         lambda: gradient(loss, BACKEND, sharded, *here.mine),
     )
     sharded.set_requires_gradient_sync(True)
@@ -276,7 +301,8 @@ def mixed_precision_is_that_of_the_model(here):
     close(parts(found), here.expected(), 1e-5)
 
 
-# DTensor --------------------------------------------------------------------------------------------------------------
+# DTensor
+# ------------------------------------------------------------------------------------------------
 
 
 def cubed(x):
@@ -309,7 +335,10 @@ def every_operator_keeps_the_placements_of_a_dtensor(here):
         assert isinstance(found, DTensor)
         assert found.placements == x.placements
         close(found.full_tensor(), expected)
-    for found, expected in ((jacobian(squares, BACKEND, x)[0], diagonal), (hessian(cubed, BACKEND, x), 3 * diagonal)):
+    for found, expected in (
+        (jacobian(squares, BACKEND, x)[0], diagonal),
+        (hessian(cubed, BACKEND, x), 3 * diagonal),
+    ):
         assert isinstance(found, DTensor)
         close(found.full_tensor(), expected)
 
@@ -320,8 +349,9 @@ def other_engines_refuse_a_dtensor(here):
         return  # with words of its own
     x = distribute_tensor(torch.ones(8), here.mesh, [Shard(0)])
     message = (
-        "A torch tensor is spread over processes (a DTensor), of whose numbers this one has a part, so only AutoTorch() takes "
-        "it. Gather them first, x.full_tensor(), or wrap it in Constant(...)."
+        "A torch tensor is spread over processes (a DTensor), of whose numbers this one has a part,"
+        " so only AutoTorch() takes it. Gather them first, x.full_tensor(), or wrap it in"
+        " Constant(...)."
     )
     for backend in (AutoFiniteDifferences(), AutoFiniteDifferences(native=AutoTorch()), AutoJax()):
         _says(message, gradient, cubed, backend, x)
@@ -340,12 +370,14 @@ def derivatives_of_layers_by_parts(here):
     with pytest.raises(RuntimeError) as caught:
         gradient(loss, AutoTorch(mode="forward"), model, *here.whole)
     assert caught.value.__notes__ == [
-        "f contains an old-style autograd.Function, as DTensor's collectives are, which torch's forward mode and vmap cannot "
-        "go through. Use AutoTorch(), without mode='forward' and outside of batched."
+        "f contains an old-style autograd.Function, as DTensor's collectives are, which torch's"
+        " forward mode and vmap cannot go through. Use AutoTorch(), without mode='forward' and"
+        " outside of batched."
     ]
 
 
-# Everything -----------------------------------------------------------------------------------------------------------
+# Everything
+# ------------------------------------------------------------------------------------------------
 
 
 @test
@@ -354,7 +386,9 @@ def plain_calls_beside_a_group_are_what_they_are_without(here):
     close(gradient(cubed, BACKEND, x)[0], 3 * x**2)
     close(hessian(cubed, BACKEND, x), torch.diag(6 * x))
     close(derivative(lambda t: t**3, BACKEND, 2.0), 12.0)
-    close(batched(gradient, cubed, BACKEND, Each(torch.stack([x, x])))[0], torch.stack([3 * x**2] * 2))
+    close(
+        batched(gradient, cubed, BACKEND, Each(torch.stack([x, x])))[0], torch.stack([3 * x**2] * 2)
+    )
     with torch.no_grad():
         found, *_ = gradient(loss, BACKEND, here.model(), *here.whole)
     close(parts(found), here.expected())

@@ -1,5 +1,5 @@
-"""`batched`, an operator over a leading axis; `Duplicated`, buffers that add up the gradients of several calls; Jacobians and
-batched calls in parts, on workers or on several devices.
+"""`batched`, an operator over a leading axis; `Duplicated`, buffers that add up the gradients of
+several calls; Jacobians and batched calls in parts, on workers or on several devices.
 
 It may import core. Engines import `for_engines`.
 """

@@ -38,19 +38,23 @@ def batched(
 ) -> Any:
     """Apply an operator to each entry of a leading axis, and stack the results.
 
-    args, kwargs: the operator's arguments after the backend. `Each(x)` marks an array with the axis, or a tree whose arrays all
-    have it. Everything else is shared by all entries. The result is that of a loop over the entries, stacked:
-    `batched(gradient, loss, backend, model, Constant(Each(x)), Constant(Each(y)))` is the gradient of each example.
+    args, kwargs: the operator's arguments after the backend. `Each(x)` marks an array with the
+    axis, or a tree whose arrays all have it. Everything else is shared by all entries. The result
+    is that of a loop over the entries, stacked: `batched(gradient, loss, backend, model,
+    Constant(Each(x)), Constant(Each(y)))` is the gradient of each example.
 
-    JAX and torch compute all entries in one evaluation of f (`vmap`). Chunks keep inputs and outputs below 64 MiB, or follow
-    the backend's `chunk_size`. With `chunk_size=1`, and on every other engine, the entries are computed one by one.
-    `prepare(batched, operator, f, backend, *args)` prepares the call.
+    JAX and torch compute all entries in one evaluation of f (`vmap`). Chunks keep inputs and
+    outputs below 64 MiB, or follow the backend's `chunk_size`. With `chunk_size=1`, and on every
+    other engine, the entries are computed one by one. `prepare(batched, operator, f, backend,
+    *args)` prepares the call.
 
-    randomness: how f may draw random numbers from its engine. "error" refuses them, "different" draws for each entry, "same"
-    shares the draws; None is "error". JAX draws from keys, which are arguments: `Constant(Each(keys))`.
+    randomness: how f may draw random numbers from its engine. "error" refuses them, "different"
+    draws for each entry, "same" shares the draws; None is "error". JAX draws from keys, which are
+    arguments: `Constant(Each(keys))`.
 
-    Raises TypeError if nothing is marked; TreeError, naming the path, for a leading axis that differs or is missing;
-    BackendError for refused random numbers; and whatever the operator and f raise.
+    Raises TypeError if nothing is marked; TreeError, naming the path, for a leading axis that
+    differs or is missing; BackendError for refused random numbers; and whatever the operator and f
+    raise.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, Constant, Each, batched, gradient
@@ -62,28 +66,35 @@ def batched(
     """
     if randomness is not None:
         kwargs["randomness"] = randomness
-    row, f, backend, args = read("batched(operator, f, backend, ...)", operator, (f, backend, *args), kwargs)
+    row, f, backend, args = read(
+        "batched(operator, f, backend, ...)", operator, (f, backend, *args), kwargs
+    )
     return run(row, backend, f, args, kwargs)
 
 
 def read(
     caller: str, operator: Any, rest: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[BatchedRow, Callable[..., Any], Any, tuple[Any, ...]]:
-    """The row, f, the backend, and the operator's arguments; takes `randomness` out of the keywords."""
+    """The row, f, the backend, and the operator's arguments; takes `randomness` out of the
+    keywords.
+    """
     if operator is batched:
         raise TypeError(
-            f"{caller}: operator is batched itself. There is one axis; for another, call batched inside f, or reshape both "
-            f"into one."
+            f"{caller}: operator is batched itself. There is one axis; for another, call batched"
+            " inside f, or reshape both into one."
         )
     inner = require_operator(caller, operator)
     if len(rest) < 2:
-        raise TypeError(f"{caller}: takes an operator, f, and a backend in front of the arguments, but got {1 + len(rest)}.")
+        raise TypeError(
+            f"{caller}: takes an operator, f, and a backend in front of the arguments, but got"
+            f" {1 + len(rest)}."
+        )
     f, backend, *args = rest
     require_function("batched", f)
     if "randomness" in kwargs and _takes_randomness(f):
         raise TypeError(
-            f"{caller}: f takes a keyword named randomness, as batched does. Pass a function without it: "
-            f"lambda x: f(x, randomness={kwargs['randomness']!r})."
+            f"{caller}: f takes a keyword named randomness, as batched does. Pass a function"
+            f" without it: lambda x: f(x, randomness={kwargs['randomness']!r})."
         )
     randomness: Any = kwargs.pop("randomness", "error")
     if randomness not in get_args(Randomness):
@@ -91,8 +102,9 @@ def read(
         raise ValueError(f"batched: randomness must be one of {choices}, not {randomness!r}.")
     if isinstance(backend, MatrixBackend) and resolved(inner, backend)[0] is not inner:
         raise TypeError(
-            f"batched({inner.name}, ...): {type(backend).__name__} gives results that are no arrays, and so "
-            f"cannot have a leading axis. Pass the backend inside it, or write a loop."
+            f"batched({inner.name}, ...): {type(backend).__name__} gives results that are no"
+            " arrays, and so cannot have a leading axis. Pass the backend inside it, or write a"
+            " loop."
         )
     return batched_row(inner, randomness), f, backend, tuple(args)
 
@@ -148,7 +160,9 @@ def batched_row(inner: OperatorRow, randomness: Randomness) -> BatchedRow:
     def pieces(compiled: Callable[[Compute], Compiled]) -> Compiled:
         return inner.compiled(lambda compute: compiled(for_entries(compute)))
 
-    same = {field.name: getattr(inner, field.name) for field in fields(inner) if field.name in _SAME}
+    same = {
+        field.name: getattr(inner, field.name) for field in fields(inner) if field.name in _SAME
+    }
     return BatchedRow(
         compute=compute,
         pieces=pieces,
@@ -169,12 +183,21 @@ def _marks(plan: Plan, values: Sequence[Any]) -> Axis:
 
 
 def _for_entries(
-    inner: OperatorRow, randomness: Randomness, compute: Compute, call: Call, leaves: Arrays, tangents: Arrays
+    inner: OperatorRow,
+    randomness: Randomness,
+    compute: Compute,
+    call: Call,
+    leaves: Arrays,
+    tangents: Arrays,
 ) -> Parts:
     """The computation for all entries, from the computation for one."""
     plan, axis = call.plan, call.plan.marks
     # Shared values that may be in a graph are passed as arrays, so that the engine sees them.
-    passed = [n for n in plan.carried if axis.each[n] or (n in plan.given and plan.slots[n].library is not None)]
+    passed = [
+        n
+        for n in plan.carried
+        if axis.each[n] or (n in plan.given and plan.slots[n].library is not None)
+    ]
     slots = (*plan.active, *passed)
 
     def entry(*arrays: Any) -> Parts:
@@ -192,7 +215,8 @@ def _for_entries(
 
 
 def _with_axis(call: Call, parts: Parts) -> Any:
-    # The engine maps `back_stacked` over the entries, so it takes `(entry, seed, ...)`; users pass `(seed, entry, ...)`.
+    # The engine maps `back_stacked` over the entries, so it takes `(entry, seed, ...)`; users pass
+    # `(seed, entry, ...)`.
     if isinstance(parts, Pullback):
         parts = parts._replace(back_stacked=None)
     elif isinstance(parts, Linearized):

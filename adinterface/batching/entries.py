@@ -30,40 +30,67 @@ def for_each(
 ) -> Results:
     """`compute(*entries)` for each entry of those arrays that are stacks, with its results stacked.
 
-    backends: all that take part; the arrays belong to the first. each: whether each array is a stack; the others are shared
-    by all entries. numbers: how many numbers one entry returns, which bounds the chunk size.
+    backends: all that take part; the arrays belong to the first. each: whether each array is a
+    stack; the others are shared by all entries. numbers: how many numbers one entry returns, which
+    bounds the chunk size.
     """
     backend = backends[0]
     stacks = [array for array, stacked in zip(arrays, each) if stacked]
     count = library_of(backend, stacks[0]).shape(stacks[0])[0]
     if count == 0:  # one entry of zeros shows the shapes
         one = [
-            full_like(backend, zero_entry(backend, array), 0.0, 1) if stacked else array for array, stacked in zip(arrays, each)
+            full_like(backend, zero_entry(backend, array), 0.0, 1) if stacked else array
+            for array, stacked in zip(arrays, each)
         ]
-        return _mapped(for_each(backends, compute, tuple(one), each, numbers, randomness), lambda array: array[:0])
+        return _mapped(
+            for_each(backends, compute, tuple(one), each, numbers, randomness),
+            lambda array: array[:0],
+        )
     chunk = _chunk(backend, stacks, count, numbers)
     vectorized = None
     if all(other.chunk_size != 1 for other in backends):
-        made = [other.vectorize(compute, tuple(each), chunk=chunk, randomness=randomness) for other in backends]
+        made = [
+            other.vectorize(compute, tuple(each), chunk=chunk, randomness=randomness)
+            for other in backends
+        ]
         if None not in made:
             vectorized = made[0]
     if vectorized is None:
         note_step(backend, f"{count} entries, one after another")
         if randomness == "same":
             raise BackendError(
-                f"batched: {backend.auto!r} takes one entry after another, and each draws random numbers of its own. Pass what "
-                f"f needs of them as an argument, or write randomness='different'."
+                f"batched: {backend.auto!r} takes one entry after another, and each draws random"
+                " numbers of its own. Pass what f needs of them as an argument, or write"
+                " randomness='different'."
             )
-        return _joined(backend, [compute(*[x[n] if stacked else x for x, stacked in zip(arrays, each)]) for n in range(count)])
-    note_step(backend, f"{count} entries in one evaluation" if chunk >= count else f"{count} entries, {chunk} at a time")
+        return _joined(
+            backend,
+            [
+                compute(*[x[n] if stacked else x for x, stacked in zip(arrays, each)])
+                for n in range(count)
+            ],
+        )
+    note_step(
+        backend,
+        (
+            f"{count} entries in one evaluation"
+            if chunk >= count
+            else f"{count} entries, {chunk} at a time"
+        ),
+    )
     return vectorized(*arrays)
 
 
 def _chunk(backend: Backend, stacks: Sequence[Any], count: int, numbers: int) -> int:
-    """How many entries are computed at a time, so that their inputs and outputs fit the budget of seeds."""
+    """How many entries are computed at a time, so that their inputs and outputs fit the budget of
+    seeds.
+    """
     if backend.chunk_size is not None:
         return min(count, backend.chunk_size)
-    own = sum(int(np.prod(library_of(backend, stack).shape(stack)[1:], dtype=np.int64)) for stack in stacks)
+    own = sum(
+        int(np.prod(library_of(backend, stack).shape(stack)[1:], dtype=np.int64))
+        for stack in stacks
+    )
     return min(count, max(1, SEED_BYTES // (8 * max(1, own + numbers))))
 
 
@@ -87,17 +114,26 @@ def _joined_forms(forms: Sequence[OutputStructure]) -> OutputStructure:
     key = structure_key(first.structure)
     kinds = [place if isinstance(place, str) else type(place) for place in first.places]
     for n, form in enumerate(forms):
-        if structure_key(form.structure) != key or [p if isinstance(p, str) else type(p) for p in form.places] != kinds:
+        if (
+            structure_key(form.structure) != key
+            or [p if isinstance(p, str) else type(p) for p in form.places] != kinds
+        ):
             raise OutputError(
-                f"batched: f returned another structure for entry {n} than for entry 0, or another value of what is no array, "
-                f"so the results cannot be stacked. Let f return the same structure for every entry."
+                f"batched: f returned another structure for entry {n} than for entry 0, or another"
+                " value of what is no array, so the results cannot be stacked. Let f return the"
+                " same structure for every entry."
             )
-    places = [column[0] if isinstance(column[0], str) else np.asarray(column) for column in zip(*[f.places for f in forms])]
+    places = [
+        column[0] if isinstance(column[0], str) else np.asarray(column)
+        for column in zip(*[f.places for f in forms])
+    ]
     return OutputStructure(first.structure, tuple(places))
 
 
 def with_axis(results: Results, call: Call) -> Results:
-    """The results with Python numbers repeated, as no engine stacks them: for two entries, 3 becomes `[3, 3]`."""
+    """The results with Python numbers repeated, as no engine stacks them: for two entries, 3
+    becomes `[3, 3]`.
+    """
     result: list[Any] = []
 
     def filled(place: Any) -> Any:
@@ -113,7 +149,9 @@ def with_axis(results: Results, call: Call) -> Results:
             form = part.form
             if form is ALONE.form or all(isinstance(place, str) for place in form.places):
                 return part
-            return Aux(part.arrays, OutputStructure(form.structure, tuple(map(filled, form.places))))
+            return Aux(
+                part.arrays, OutputStructure(form.structure, tuple(map(filled, form.places)))
+            )
         if isinstance(part, (tuple, list)):
             parts = [walk(inner) for inner in part]
             return type(part)(*parts) if hasattr(part, "_fields") else type(part)(parts)

@@ -1,7 +1,9 @@
-"""Operators in parts, on the workers of an executor or on several devices: Jacobians, and `batched` calls.
+"""Operators in parts, on the workers of an executor or on several devices: Jacobians, and `batched`
+calls.
 
-The parts depend only on the arguments and the backend, so results are equal to the last bit for any number of workers. A worker
-gets f, the arguments and its part, and makes the call of a backend without an executor.
+The parts depend only on the arguments and the backend, so results are equal to the last bit for any
+number of workers. A worker gets f, the arguments and its part, and makes the call of a backend
+without an executor.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ from .workers import PIECES, Outside, Task, run_all
 
 
 def spread(row: OperatorRow, auto: Any) -> tuple[OperatorRow, AutoBackend]:
-    """The row and the backend for one with an executor; operators without parts use the plain one."""
+    """The row and the backend for one with an executor; operators without parts use the plain
+    one.
+    """
     if first_order(auto).estimates:
         return row, auto
     if row is JACOBIAN or row is VALUE_AND_JACOBIAN:
@@ -50,7 +54,9 @@ def spread(row: OperatorRow, auto: Any) -> tuple[OperatorRow, AutoBackend]:
     return _spread_batched(row, alone, auto.executor), alone
 
 
-def _run_all(alone: Any, executor: Any, call: Callable[..., Any], parts: Sequence[tuple[Any, ...]]) -> list[Any]:
+def _run_all(
+    alone: Any, executor: Any, call: Callable[..., Any], parts: Sequence[tuple[Any, ...]]
+) -> list[Any]:
     """`call(backend, *part)` for each part, on the workers."""
     devices = getattr(executor, "devices", None)  # an array of them, as of `jax.sharding.Mesh`
     if not isinstance(devices, np.ndarray):
@@ -58,7 +64,11 @@ def _run_all(alone: Any, executor: Any, call: Callable[..., Any], parts: Sequenc
     else:
         backends = [replace(alone, device=device) for device in devices.flat]
         with ThreadPoolExecutor(len(backends)) as threads:
-            computed = list(threads.map(lambda n: call(backends[n % len(backends)], *parts[n]), range(len(parts))))
+            computed = list(
+                threads.map(
+                    lambda n: call(backends[n % len(backends)], *parts[n]), range(len(parts))
+                )
+            )
     for result in computed:
         if isinstance(result, Outside):
             raise result.error
@@ -92,7 +102,8 @@ def _arguments(plan: Plan, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict
     return args, words
 
 
-# Jacobians ------------------------------------------------------------------------------------------------------------
+# Jacobians
+# ------------------------------------------------------------------------------------------------
 
 
 def _rows(call: Call, leaves: Arrays, ends: Arrays) -> Parts:
@@ -110,12 +121,22 @@ def _columns(call: Call, leaves: Arrays, ends: Arrays) -> Parts:
     return derive.push_stacked(backend, linear)(seeds)
 
 
-_PART_OF_ROWS = replace(JACOBIAN, compute=_rows, finish=lambda call, parts: parts, tangents=lambda call, ends, _: (*ends,))
+_PART_OF_ROWS = replace(
+    JACOBIAN,
+    compute=_rows,
+    finish=lambda call, parts: parts,
+    tangents=lambda call, ends, _: (*ends,),
+)
 _PART_OF_COLUMNS = replace(_PART_OF_ROWS, compute=_columns)
 
 
 def _part(
-    auto: AutoBackend, columns: bool, f: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], *ends: int
+    auto: AutoBackend,
+    columns: bool,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *ends: int,
 ) -> Arrays:
     """Some rows or columns of a Jacobian, on a worker. ends: see `_rows`."""
     plan, values, _ = find_plan(_PART_OF_COLUMNS if columns else _PART_OF_ROWS, auto, args, kwargs)
@@ -125,7 +146,8 @@ def _part(
 
 def _sent(x: Any) -> Any:
     library = handler_of(x)
-    if not isinstance(library, Library) or library.mutable or kind(library.dtype(x)) == "other":  # such as random keys
+    # such as random keys
+    if not isinstance(library, Library) or library.mutable or kind(library.dtype(x)) == "other":
         return x
     return library.to_numpy(x)  # JAX reads its own arrays with 32 bits where jax_enable_x64 is off
 
@@ -146,7 +168,9 @@ def _spread_jacobian(row: OperatorRow) -> OperatorRow:
 
 
 def _in_parts(call: Call, leaves: Arrays) -> tuple[Arrays, Aux, list[list[Any]]] | None:
-    """Outputs, aux and blocks; None for leaves that an outer derivative follows, which belong to their thread."""
+    """Outputs, aux and blocks; None for leaves that an outer derivative follows, which belong to
+    their thread.
+    """
     plan = call.plan
     backend = plan.backend
     if any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
@@ -164,8 +188,14 @@ def _in_parts(call: Call, leaves: Arrays) -> tuple[Arrays, Aux, list[list[Any]]]
         components = jacobians.row_components(backend, outputs)
     alone, executor = replace(backend.auto, executor=None), backend.auto.executor  # type: ignore[call-arg, attr-defined]
     ranges = _ranges(components.count, backend.chunk_size)
-    result = _run_all(alone, executor, _part, [(columns, call.f, args, kwargs, *ends) for ends in ranges])
-    note_step(backend, f"{components.count} {'columns' if columns else 'rows'} of the Jacobian, in {len(result)} parts")
+    result = _run_all(
+        alone, executor, _part, [(columns, call.f, args, kwargs, *ends) for ends in ranges]
+    )
+    note_step(
+        backend,
+        f"{components.count} {'columns' if columns else 'rows'} of the Jacobian, in {len(result)}"
+        " parts",
+    )
     homes = [map(_home, stacks, outputs if columns else leaves) for stacks in result]
     stacks = [concatenated(backend, column) for column in zip(*homes)]
     blocks = jacobians.column_blocks if columns else jacobians.row_blocks
@@ -177,20 +207,23 @@ def _home(stack: Any, like: Any) -> Any:
     return library_of_array(like).asarray(stack, like=like)
 
 
-# Batched calls --------------------------------------------------------------------------------------------------------
+# Batched calls
+# ------------------------------------------------------------------------------------------------
 
 
 def _spread_batched(row: BatchedRow, alone: AutoBackend, executor: Any) -> OperatorRow:
     """The row of a batched call whose entries go out in parts."""
     compute = partial(_entries_or_nothing, row)
-    return replace(row, compute=compute, compiles=False, finish=partial(_finish_in_parts, row, alone, executor))
+    return replace(
+        row, compute=compute, compiles=False, finish=partial(_finish_in_parts, row, alone, executor)
+    )
 
 
 def _entries_or_nothing(row: BatchedRow, call: Call, leaves: Arrays, tangents: Arrays) -> Parts:
     """`_NOTHING`, as the parts are computed from the caller's arrays; or all entries at once, here.
 
-    That is so without entries, inside an outer derivative, and for a module with frozen parameters, whose zero gradients
-    have no axis.
+    That is so without entries, inside an outer derivative, and for a module with frozen parameters,
+    whose zero gradients have no axis.
     """
     plan = call.plan
     traced = any(library_of(plan.backend, leaf).traced(leaf) for leaf in leaves)
@@ -199,14 +232,18 @@ def _entries_or_nothing(row: BatchedRow, call: Call, leaves: Arrays, tangents: A
     return _NOTHING
 
 
-def _finish_in_parts(row: BatchedRow, alone: AutoBackend, executor: Any, call: Call, results: Parts) -> Any:
+def _finish_in_parts(
+    row: BatchedRow, alone: AutoBackend, executor: Any, call: Call, results: Parts
+) -> Any:
     if results is not _NOTHING:
         assert row.finish is not None
         return row.finish(call, results)
     plan, axis = call.plan, call.plan.marks
     parts: list[tuple[Any, ...]] = []
     for start, stop in _ranges(axis.count, plan.backend.chunk_size):
-        values = [value[start:stop] if each else value for value, each in zip(call.values, axis.each)]
+        values = [
+            value[start:stop] if each else value for value, each in zip(call.values, axis.each)
+        ]
         parts.append((row, call.f, *_arguments(plan, values)))
     return _joined(_run_all(alone, executor, _entries, parts))
 
@@ -215,11 +252,19 @@ _NOTHING = object()
 
 
 def _is_part_frozen(structure: Structure) -> bool:
-    children = [child for node in structure.nodes() if node.type.is_owner for child in node.children]
+    children = [
+        child for node in structure.nodes() if node.type.is_owner for child in node.children
+    ]
     return any(isinstance(child, Node) and child.type is CONSTANT for child in children)
 
 
-def _entries(auto: AutoBackend, row: BatchedRow, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _entries(
+    auto: AutoBackend,
+    row: BatchedRow,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
     """Some entries of a batched call, on a worker."""
     return run(row, auto, f, args, kwargs)
 
@@ -227,7 +272,9 @@ def _entries(auto: AutoBackend, row: BatchedRow, f: Callable[..., Any], args: tu
 def _joined(results: Sequence[Any]) -> Any:
     """The results of all parts as one: their arrays concatenated."""
     structure, first = flatten_tree(results[0])
-    columns = zip(*[[leaf.value for leaf in flatten_tree(result)[1]] for result in results], strict=True)
+    columns = zip(
+        *[[leaf.value for leaf in flatten_tree(result)[1]] for result in results], strict=True
+    )
     arrays: list[Any] = []
     for leaf, column in zip(first, columns):
         same_device = [leaf.library.asarray(part, like=column[0]) for part in column]

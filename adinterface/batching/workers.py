@@ -1,7 +1,8 @@
 """Tasks on the workers of an executor: threads, processes, or machines.
 
-Every evaluation of f, and every part of a derivative, is one task, so that results do not depend on the number of workers. A
-task holds f itself and its arguments, and a process needs to unpickle only these.
+Every evaluation of f, and every part of a derivative, is one task, so that results do not depend on
+the number of workers. A task holds f itself and its arguments, and a process needs to unpickle only
+these.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from ..core.support.ambient import within
 from ..core.tree.structures import Constant
 from .batched_call import Each
 
-#: What Python code raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix without a Cholesky factor; and
+#: What Python code raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix without
+#: a Cholesky factor; and
 #: NumPy warnings that are errors.
 OUTSIDE = (ArithmeticError, ValueError, RuntimeWarning)
 
@@ -46,14 +48,19 @@ class Outside(NamedTuple):
 
 
 def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
-    """The results, in the order of the tasks. Raises what a task raises, and cancels the tasks that have not begun."""
+    """The results, in the order of the tasks. Raises what a task raises, and cancels the tasks that
+    have not begun.
+    """
     from concurrent.futures import ThreadPoolExecutor  # here, because it loads six modules
 
     size = max(1, -(-len(tasks) // PIECES))
     stays, busy = isinstance(executor, ThreadPoolExecutor), _waiting.get() | {id(executor)}
-    pieces = [_Piece(tasks[start : start + size], stays, busy) for start in range(0, len(tasks), size)]
+    pieces = [
+        _Piece(tasks[start : start + size], stays, busy) for start in range(0, len(tasks), size)
+    ]
     if busy == _waiting.get() or _is_thread_of(executor):
-        # A worker of this executor waits for the results. If all workers wait, no task can begin, so the task runs here.
+        # A worker of this executor waits for the results. If all workers wait, no task can begin,
+        # so the task runs here.
         for piece in pieces:
             yield from piece.results()
         return
@@ -65,7 +72,8 @@ def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
 def _is_thread_of(executor: Any) -> bool:
     """Whether this is a thread of the executor.
 
-    Found by the thread's name: the executor records a thread a little after the thread begins to work.
+    Found by the thread's name: the executor records a thread a little after the thread begins to
+    work.
     """
     prefix = getattr(executor, "_thread_name_prefix", None)
     return bool(prefix) and threading.current_thread().name.startswith(f"{prefix}_")
@@ -79,7 +87,8 @@ class _Piece:
         self.busy = busy
         self.tasks = [(task.call, tuple(task.args), dict(task.kwargs)) for task in tasks]
         self.dtypes = None if stays else _dtypes(self.tasks)
-        #: The context of the call, in which a thread runs the tasks: it may be inside f of another call.
+        #: The context of the call, in which a thread runs the tasks: it may be inside f of another
+        #: call.
         self.context: Context | None = copy_context()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -119,17 +128,21 @@ def _dtypes(x: Any) -> list[str]:
 
 
 def _require_dtypes(x: Any, sent: list[str] | None) -> None:
-    """Refuse arrays that another process reads in another precision, because an engine is configured differently there."""
+    """Refuse arrays that another process reads in another precision, because an engine is
+    configured differently there.
+    """
     if sent is not None and (read := _dtypes(x)) != sent:
         before, after = next((pair for pair in zip(sent, read) if pair[0] != pair[1]), (sent, read))
         raise PrecisionError(
-            f"An array of dtype {before} went to another process, or came from it, which reads it as {after}, as an "
-            f"engine does whose 64 bits are switched off there. Switch them on, here and for the workers, or pass NumPy arrays."
+            f"An array of dtype {before} went to another process, or came from it, which reads it"
+            f" as {after}, as an engine does whose 64 bits are switched off there. Switch them on,"
+            " here and for the workers, or pass NumPy arrays."
         )
 
 
 def _mapped(executor: Any, packed: list[_Piece]) -> Iterator[tuple[list[Any], list[str] | None]]:
-    if hasattr(executor, "get_executor"):  # a dask client, which caches its own futures by their computation
+    # a dask client, which caches its own futures by their computation
+    if hasattr(executor, "get_executor"):
         executor = executor.get_executor(pure=False)
     if hasattr(executor, "submit"):
         futures = [executor.submit(call, piece) for piece in packed]

@@ -1,8 +1,10 @@
-"""From a gradient to a trained model: other people's optimisers and solvers on any tree and any backend.
+"""From a gradient to a trained model: other people's optimisers and solvers on any tree and any
+backend.
 
-`tree` has the arithmetic of trees, which is `adinterface.tree` to users. `import adinterface` imports none of it, and SciPy and
-an engine's optimisers are imported when they are used. It may import core, the value `AutoSparse`, `Duplicated` and `Each`.
-Only integrations import it, and engines import `for_engines`.
+`tree` has the arithmetic of trees, which is `adinterface.tree` to users. `import adinterface`
+imports none of it, and SciPy and an engine's optimisers are imported when they are used. It may
+import core, the value `AutoSparse`, `Duplicated` and `Each`. Only integrations import it, and
+engines import `for_engines`.
 """
 
 from ..core.support.publish import publish

@@ -41,17 +41,22 @@ def solve_ivp(
 ) -> Any:
     """`scipy.integrate.solve_ivp` of `dy/dt = f(t, y, *constants)` for a nested state y.
 
-    The implicit methods (`Radau`, `BDF`, `LSODA`) get the backend's Jacobian; with `AutoSparse` it is sparse, which LSODA does
-    not take. f returns a tree like y. events: functions of t and the nested state. Returns SciPy's result: `y` is a tree like
-    y0 whose arrays have time as their last axis; `sol(t)`, with `dense_output=True`, returns the state. `vector` is SciPy's own
-    `y`, of shape `(n, times)`.
+    The implicit methods (`Radau`, `BDF`, `LSODA`) get the backend's Jacobian; with `AutoSparse` it
+    is sparse, which LSODA does not take. f returns a tree like y. events: functions of t and the
+    nested state. Returns SciPy's result: `y` is a tree like y0 whose arrays have time as their last
+    axis; `sol(t)`, with `dense_output=True`, returns the state. `vector` is SciPy's own `y`, of
+    shape `(n, times)`.
 
-    Raises TreeError, with the path, if f returns a tree of another structure or shape than y; OutputError for another count of
-    numbers; BackendError for `AutoSparse` with `LSODA`; TypeError for `jac=` and `args=`.
+    Raises TreeError, with the path, if f returns a tree of another structure or shape than y;
+    OutputError for another count of numbers; BackendError for `AutoSparse` with `LSODA`; TypeError
+    for `jac=` and `args=`.
     """
     for name in ("jac", "args", "vectorized"):
         if name in options:
-            raise TypeError(f"solve_ivp: leave {name}= out. The Jacobian is the backend's; further arguments of f follow y0.")
+            raise TypeError(
+                f"solve_ivp: leave {name}= out. The Jacobian is the backend's; further arguments of"
+                " f follow y0."
+            )
     integrate = scipy("integrate", "solve_ivp")
     # t is the first argument of f, y the first of the differentiated functions.
     problem = Flat(lambda y, t, *others: f(t, y, *others), backend, y0, (0.0, *constants), {})
@@ -68,7 +73,12 @@ def solve_ivp(
         return problem.jacobian(y)
 
     if method == "LSODA":
-        require_dense(backend, "solve_ivp", "the method 'LSODA' takes a dense Jacobian", "choose 'BDF' or 'Radau'")
+        require_dense(
+            backend,
+            "solve_ivp",
+            "the method 'LSODA' takes a dense Jacobian",
+            "choose 'BDF' or 'Radau'",
+        )
     if method in _IMPLICIT:
         options["jac"] = slope
     if events is not None:
@@ -79,7 +89,9 @@ def solve_ivp(
     result["y"] = _over_time(problem.packing, result.y)
     if result.sol is not None:
         dense = result.sol
-        result["sol"] = lambda t: problem.unravel(dense(t)) if np.ndim(t) == 0 else _over_time(problem.packing, dense(t))
+        result["sol"] = lambda t: (
+            problem.unravel(dense(t)) if np.ndim(t) == 0 else _over_time(problem.packing, dense(t))
+        )
     return result
 
 
@@ -95,13 +107,19 @@ def _event(event: Callable[..., Any], problem: Flat) -> Callable[..., Any]:
 
 def _over_time(packing: Packing, numbers: Vector) -> Any:
     shapes, starts = packing.shapes, packing.starts
-    values = [numbers[start:stop].reshape((*shape, -1)) for shape, start, stop in zip(shapes, starts, starts[1:])]
+    values = [
+        numbers[start:stop].reshape((*shape, -1))
+        for shape, start, stop in zip(shapes, starts, starts[1:])
+    ]
     return packing.parameters.rebuilt(values)
 
 
 def _checked(value: Vector, size: int) -> Vector:
     if value.shape != (size,):
-        raise OutputError(f"solve_ivp: f returned {value.size} numbers, but y has {size}. Return dy/dt as a tree like y.")
+        raise OutputError(
+            f"solve_ivp: f returned {value.size} numbers, but y has {size}. Return dy/dt as a tree"
+            " like y."
+        )
     return value
 
 
@@ -116,14 +134,17 @@ def solve_bvp(
     p: Any = None,
     **options: Any,
 ) -> Any:
-    """`scipy.integrate.solve_bvp` of `dy/dx = f(x, y)` with `boundary(y(a), y(b)) = 0`, for a nested y, with Jacobians of both.
+    """`scipy.integrate.solve_bvp` of `dy/dx = f(x, y)` with `boundary(y(a), y(b)) = 0`, for a
+    nested y, with Jacobians of both.
 
-    x: the mesh, of shape `(m,)`. y: a guess, a tree of arrays whose last axis is the mesh. f is called with all of the mesh at
-    once, as SciPy does it, and returns a tree like y; each column depends on its own column alone. With unknown parameters `p`,
-    a tree, both functions take it last, and `boundary` returns as many numbers more.
+    x: the mesh, of shape `(m,)`. y: a guess, a tree of arrays whose last axis is the mesh. f is
+    called with all of the mesh at once, as SciPy does it, and returns a tree like y; each column
+    depends on its own column alone. With unknown parameters `p`, a tree, both functions take it
+    last, and `boundary` returns as many numbers more.
 
-    Returns SciPy's result: `y` and `p` are trees, `sol(x)` too; `vector` is SciPy's own `y`. Raises TypeError for `fun_jac=`
-    and `bc_jac=`, BackendError for `AutoSparse`, TreeError where y does not fit the mesh.
+    Returns SciPy's result: `y` and `p` are trees, `sol(x)` too; `vector` is SciPy's own `y`. Raises
+    TypeError for `fun_jac=` and `bc_jac=`, BackendError for `AutoSparse`, TreeError where y does
+    not fit the mesh.
     """
     for name in ("fun_jac", "bc_jac"):
         if name in options:
@@ -144,7 +165,9 @@ def solve_bvp(
         return f(nodes, state, *parameters)
 
     def slope(nodes: Vector, state: Vector, *numbers: Vector) -> Vector:
-        value = evaluated(on_mesh, columns.nested(state), *others(numbers), Constant(np.asarray(nodes)))
+        value = evaluated(
+            on_mesh, columns.nested(state), *others(numbers), Constant(np.asarray(nodes))
+        )
         return columns.flat(value, len(nodes))
 
     def evaluated(function: Callable[..., Any], *args: Any) -> Any:
@@ -152,9 +175,13 @@ def solve_bvp(
 
     def slopes(nodes: Vector, state: Vector, *numbers: Vector) -> Any:
         parameters = others(numbers)
-        _, push = linearize(on_mesh, backend, columns.nested(state), *parameters, Constant(np.asarray(nodes)))
+        _, push = linearize(
+            on_mesh, backend, columns.nested(state), *parameters, Constant(np.asarray(nodes))
+        )
         nothing = (None,) * (len(parameters) + 1)
-        by_state = [columns.flat(push(unit, *nothing), len(nodes)) for unit in columns.units(len(nodes))]
+        by_state = [
+            columns.flat(push(unit, *nothing), len(nodes)) for unit in columns.units(len(nodes))
+        ]
         if unknown is None:
             return np.stack(by_state, axis=1)
         units = [unknown.unpacked(row) for row in np.eye(unknown.size)]
@@ -175,8 +202,8 @@ def solve_bvp(
         return parts if unknown is None else (*parts, matrix[:, 2 * n :])
 
     result = integrate.solve_bvp(
-        slope, condition, mesh, columns.flat(y, len(mesh)), None if unknown is None else unknown.start(),
-        fun_jac=slopes, bc_jac=conditions, **options,
+        slope, condition, mesh, columns.flat(y, len(mesh)),
+        None if unknown is None else unknown.start(), fun_jac=slopes, bc_jac=conditions, **options,
     )  # fmt: skip
     result["vector"], dense = result.y, result.sol
     result["y"] = columns.nested(result.y)
@@ -190,25 +217,38 @@ def _same_columns(leaf: Any, other: Any, place: str, first: str) -> None:
     """Refuse another shape but for the last axis, the mesh, which SciPy refines."""
     own, seen = np.shape(leaf)[:-1], require_leaf(other, place).shape(other)
     if not seen or seen[:-1] != own:
-        raise TreeError(f"solve_bvp: {place} has shape {seen}, but y has shape {(*own, 'mesh')} there.")
+        raise TreeError(
+            f"solve_bvp: {place} has shape {seen}, but y has shape {(*own, 'mesh')} there."
+        )
 
 
 class _Columns:
-    """Trees of arrays with the mesh as their last axis, as SciPy's matrices of shape `(n, m)`; at one node as vectors."""
+    """Trees of arrays with the mesh as their last axis, as SciPy's matrices of shape `(n, m)`; at
+    one node as vectors.
+    """
 
     def __init__(self, y: Any, nodes: int):
         self.parameters = Parameters(y)
         self.shapes = [leaf.library.shape(leaf.value) for leaf in self.parameters.once]
         for path, shape in zip(self.parameters.paths(), self.shapes):
             if not shape or shape[-1] != nodes:
-                raise TreeError(f"solve_bvp: y{path} has shape {shape}, but the last axis must be the mesh, of {nodes} nodes.")
+                raise TreeError(
+                    f"solve_bvp: y{path} has shape {shape}, but the last axis must be the mesh, of"
+                    f" {nodes} nodes."
+                )
         self.heights = [math.prod(shape[:-1]) for shape in self.shapes]
 
     def flat(self, tree: Any, nodes: int) -> Vector:
-        wrapped = (tree,) if type(tree) is tuple and type(self.parameters.model) is not tuple else tree
+        wrapped = (
+            (tree,) if type(tree) is tuple and type(self.parameters.model) is not tuple else tree
+        )
         parts = self.parameters.gradients(wrapped, "what f returned", fits=_same_columns)
         rows = [
-            np.zeros((height, nodes)) if part is None else np.asarray(part, dtype=np.float64).reshape(height, nodes)
+            (
+                np.zeros((height, nodes))
+                if part is None
+                else np.asarray(part, dtype=np.float64).reshape(height, nodes)
+            )
             for part, height in zip(parts, self.heights)
         ]
         return np.concatenate(rows)

@@ -23,11 +23,14 @@ class Entries:
         self.columns: Any = matrix.indices[self.taken]
 
     def of(self, matrix: Any) -> Vector:
-        """The entries of a matrix with the same pattern. Raises SparsityError where their number differs."""
+        """The entries of a matrix with the same pattern. Raises SparsityError where their number
+        differs.
+        """
         if len(matrix.data) != self.nnz or matrix.shape != self.shape:
             raise SparsityError(
-                f"A sparse matrix has shape {matrix.shape} and {len(matrix.data)} entries, but {self.shape} and {self.nnz} "
-                f"at the start. Let f and the constraint return the same shapes for all values."
+                f"A sparse matrix has shape {matrix.shape} and {len(matrix.data)} entries, but"
+                f" {self.shape} and {self.nnz} at the start. Let f and the constraint return the"
+                " same shapes for all values."
             )
         entries: Vector = matrix.data[self.taken] if self.lower else matrix.data.copy()
         return entries

@@ -16,7 +16,8 @@ def _value(f: Call, x: Arrays, _: Arrays) -> Parts:
 #: The value of f: f gets arrays of the engine, and the value has those of the arguments.
 EVALUATE = OperatorRow("evaluate", _value, ("value",))
 
-#: One step of `Training`. What the loss changes in the model or the data is kept, as by `value_and_gradient`.
+#: One step of `Training`. What the loss changes in the model or the data is kept, as by
+#: `value_and_gradient`.
 TRAINING_STEP = replace(EVALUATE, name="Training", writes=True)
 
 #: Named in the error for an f that changes its arguments: a solver cannot keep such changes.

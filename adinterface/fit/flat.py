@@ -30,14 +30,20 @@ DOUBTFUL = 1e-4
 
 
 class Flat:
-    """A function of a nested model as functions of one float64 vector of shape `(n,)`; made by `flat`.
+    """A function of a nested model as functions of one float64 vector of shape `(n,)`; made by
+    `flat`.
 
-    Each is prepared at its first call. Value and derivative at one point come from one call of the operator; `evaluations`
-    counts the calls that evaluate f.
+    Each is prepared at its first call. Value and derivative at one point come from one call of the
+    operator; `evaluations` counts the calls that evaluate f.
     """
 
     def __init__(
-        self, f: Callable[..., Any], backend: AutoBackend, start: Any, constants: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        f: Callable[..., Any],
+        backend: AutoBackend,
+        start: Any,
+        constants: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ):
         self.f: Callable[..., Any] = f
         self._kwargs = kwargs
@@ -50,14 +56,19 @@ class Flat:
         self.packing: Packing = Packing(start)
         self._holds = bool(_module_state(start))
         #: The further arguments of f, whose numbers may be set anew before a call.
-        self.constants: tuple[Constant, ...] = tuple([part if type(part) is Constant else Constant(part) for part in constants])
-        writes = stateful_type(flatten_tree([Constant(start), *self.constants, Constant(kwargs)])[0])
+        self.constants: tuple[Constant, ...] = tuple(
+            [part if type(part) is Constant else Constant(part) for part in constants]
+        )
+        writes = stateful_type(
+            flatten_tree([Constant(start), *self.constants, Constant(kwargs)])[0]
+        )
         # Each point has its own model, so f's changes in one would not reach another.
         around: Any = writes and writes.around(AT_EACH_POINT, None)
         self._pure = around.tracking(f) if around else f
         #: The start as a vector.
         self.x0: Vector = self.packing.start()
-        #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for second derivatives.
+        #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for
+        #: second derivatives.
         self.evaluations: int = 0
         self._prepared: dict[Any, Prepared] = {}
         #: The structure and the order of f's value; None: any.
@@ -66,14 +77,18 @@ class Flat:
         self._steepest = 0.0
         #: The last point, and what was computed there: a value and a derivative.
         self._last: tuple[bytes, Any, Any] | None = None
-        #: Whether `fun` and `residuals` compute the derivative too, if that of the previous point was used. It saves an
-        #: evaluation of f for solvers that need it at nearly every point. A Jacobian is then kept until the next point, and
+        #: Whether `fun` and `residuals` compute the derivative too, if that of the previous point
+        #: was used. It saves an
+        #: evaluation of f for solvers that need it at nearly every point. A Jacobian is then kept
+        #: until the next point, and
         #: must not be written to.
         self.foresees = False
         self._asked = True
 
     def at(self, start: Any) -> Flat:
-        """The same from another start, a tree like the first; what was prepared, and compiled, serves both."""
+        """The same from another start, a tree like the first; what was prepared, and compiled,
+        serves both.
+        """
         other = Flat(self.f, self.backend, start, self.constants, self._kwargs)
         other._prepared = self._prepared
         return other
@@ -123,7 +138,9 @@ class Flat:
         return known
 
     def hess(self, x: Any) -> Any:
-        """The Hessian as a matrix of shape `(n, n)`; a SciPy sparse matrix if the backend is `AutoSparse`."""
+        """The Hessian as a matrix of shape `(n, n)`; a SciPy sparse matrix if the backend is
+        `AutoSparse`.
+        """
         return self.packing.hessian(self._call(hessian, self.unravel(x)))
 
     def hessp(self, x: Any, p: Any) -> Vector:
@@ -136,16 +153,22 @@ class Flat:
         return self._call(EVALUATE, self.unravel(x))
 
     def residuals(self, x: Any) -> Vector:
-        """The value of an f that returns an array or a tree of them, as one vector of shape `(m,)`."""
+        """The value of an f that returns an array or a tree of them, as one vector of shape
+        `(m,)`.
+        """
         if self.foresees:
             known = self._last
             if (known is not None and known[0] == _key(x)) or self._foreseen():
                 return self._residuals_and_jacobian(x)[0].copy()
         value = self.value(x)
-        return pack(value, "residuals") if self._rows is None else self._rows.pack(value, "residuals")
+        return (
+            pack(value, "residuals") if self._rows is None else self._rows.pack(value, "residuals")
+        )
 
     def jacobian(self, x: Any) -> Any:
-        """The Jacobian of such an f as a matrix of shape `(m, n)`; a SciPy sparse matrix if the backend is `AutoSparse`."""
+        """The Jacobian of such an f as a matrix of shape `(m, n)`; a SciPy sparse matrix if the
+        backend is `AutoSparse`.
+        """
         self._asked = True
         return self._residuals_and_jacobian(x)[1]
 
@@ -170,24 +193,32 @@ class Flat:
             if operator is EVALUATE:
                 fast = Prepared(EVALUATE, self.backend, self._pure)
             else:
-                fast = prepare(operator, self._pure, self.backend, *args, *self.constants, **self._kwargs)
+                fast = prepare(
+                    operator, self._pure, self.backend, *args, *self.constants, **self._kwargs
+                )
             self._prepared[operator] = fast
         before = _module_state(args[0]) if self._holds else ()
         result = fast(*args, *self.constants, **self._kwargs)
         if before and _module_state(args[0]) != before:
             raise ConversionError(
-                f"solvers: f changes buffers of the {type(self.packing.model).__name__}, as a BatchNorm does in training "
-                f"mode. Each point has a model of its own, so that what is counted there would be lost. Put the model into "
-                f"evaluation mode, module.eval()."
+                f"solvers: f changes buffers of the {type(self.packing.model).__name__}, as a"
+                " BatchNorm does in training mode. Each point has a model of its own, so that what"
+                " is counted there would be lost. Put the model into evaluation mode,"
+                " module.eval()."
             )
         return result
 
     def __repr__(self) -> str:
-        return f"<{getattr(self.f, '__name__', self.f)} of a vector of shape {self.x0.shape} on {self.backend!r}>"
+        return (
+            f"<{getattr(self.f, '__name__', self.f)} of a vector of shape {self.x0.shape} on"
+            f" {self.backend!r}>"
+        )
 
 
 def _module_state(value: Any) -> tuple[Any, ...]:
-    """The content, for comparison after f, of the objects in a tree that hold differentiated leaves."""
+    """The content, for comparison after f, of the objects in a tree that hold differentiated
+    leaves.
+    """
     handler = handler_of(value, scan=False)
     if not isinstance(handler, NodeType):
         return ()
@@ -197,22 +228,27 @@ def _module_state(value: Any) -> tuple[Any, ...]:
 
 
 @untraced
-def flat(f: Callable[..., Any], backend: AutoBackend, start: Any, /, *constants: Any, **kwargs: Any) -> Flat:
-    """f of a nested model as functions of one vector, for any solver or sampler: `fun`, `jac`, `hess`, `hessp`, ...
+def flat(
+    f: Callable[..., Any], backend: AutoBackend, start: Any, /, *constants: Any, **kwargs: Any
+) -> Flat:
+    """f of a nested model as functions of one vector, for any solver or sampler: `fun`, `jac`,
+    `hess`, `hessp`, ...
 
-    start: any tree; `x0` is its vector, in the order of `tree.ravel` (complex leaves as their real, then their imaginary parts;
-    an array at several places once), and `unravel(x)` a tree like it. constants, kwargs: further arguments of f, never
-    differentiated; `Constant` may be left out.
+    start: any tree; `x0` is its vector, in the order of `tree.ravel` (complex leaves as their real,
+    then their imaginary parts; an array at several places once), and `unravel(x)` a tree like it.
+    constants, kwargs: further arguments of f, never differentiated; `Constant` may be left out.
 
-    For `fun`, `jac`, `fun_and_jac`, `hess` and `hessp`, f returns a real scalar, or a tuple or dict that begins with it. For
-    `residuals` and `jacobian` it returns an array or a tree of arrays. All are functions from NumPy vectors in 64 bits to
-    NumPy arrays, as SciPy needs. With `AutoSparse`, `hess` and `jacobian` return one SciPy sparse matrix for all leaves.
+    For `fun`, `jac`, `fun_and_jac`, `hess` and `hessp`, f returns a real scalar, or a tuple or dict
+    that begins with it. For `residuals` and `jacobian` it returns an array or a tree of arrays. All
+    are functions from NumPy vectors in 64 bits to NumPy arrays, as SciPy needs. With `AutoSparse`,
+    `hess` and `jacobian` return one SciPy sparse matrix for all leaves.
 
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences
     >>> from adinterface.fit import flat
-    >>> problem = flat(lambda m: m["a"] ** 2 + (m["b"] ** 2).sum(), AutoFiniteDifferences(), {"a": 1.0, "b": np.ones(2)})
+    >>> problem = flat(lambda m: m["a"] ** 2 + (m["b"] ** 2).sum(), AutoFiniteDifferences(),
+    ...     {"a": 1.0, "b": np.ones(2)})
     >>> problem.x0, problem.jac(problem.x0).round(6)
     (array([1., 1., 1.]), array([2., 2., 2.]))
     """
@@ -223,11 +259,14 @@ def problem_of(f: Any, backend: Any, start: Any, constants: tuple[Any, ...], cal
     """The problem of a solver's call: f, a backend and a start; or one that `flat` has made."""
     if not isinstance(f, Flat):
         if backend is None or start is None:
-            raise TypeError(f"{caller} takes f, a backend and a start: {caller}(f, backend, start, *constants).")
+            raise TypeError(
+                f"{caller} takes f, a backend and a start: {caller}(f, backend, start, *constants)."
+            )
         return Flat(f, backend, start, constants, {})
     if backend is not None or start is not None or constants:
         raise TypeError(
-            f"{caller}: the problem has its backend and its start already. From another one: {caller}(problem.at(start))."
+            f"{caller}: the problem has its backend and its start already. From another one:"
+            f" {caller}(problem.at(start))."
         )
     return f
 
@@ -239,7 +278,10 @@ def _key(x: Any) -> bytes:
 def _vector(x: Any, size: int) -> Vector:
     vector = np.asarray(x, dtype=np.float64)
     if vector.shape != (size,):
-        raise ValueError(f"flat: the vector has shape {vector.shape}, but the start has {size} numbers: ({size},).")
+        raise ValueError(
+            f"flat: the vector has shape {vector.shape}, but the start has {size} numbers:"
+            f" ({size},)."
+        )
     return vector
 
 

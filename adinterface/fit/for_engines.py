@@ -7,6 +7,7 @@ from .parameters import Parameters, each_constant, one_gradient, require_floats,
 from .tree.algebra import like
 
 __all__ = [
-    "CONSTANT", "Leaf", "Node", "Parameters", "Static", "Structure", "check_scalar", "each_constant", "flatten_tree",
-    "handler_of", "is_stateful", "like", "one_gradient", "require_floats", "scalar_and_rest", "stateful_type",
+    "CONSTANT", "Leaf", "Node", "Parameters", "Static", "Structure", "check_scalar",
+    "each_constant", "flatten_tree", "handler_of", "is_stateful", "like", "one_gradient",
+    "require_floats", "scalar_and_rest", "stateful_type",
 ]  # fmt: skip

@@ -17,7 +17,9 @@ from .tree.mapping import require_leaf
 
 
 class Lagrangian:
-    """`factor * f(model, *constants) + multipliers @ g(model)`, g a tree like `value`, as a function of one vector."""
+    """`factor * f(model, *constants) + multipliers @ g(model)`, g a tree like `value`, as a
+    function of one vector.
+    """
 
     def __init__(
         self,
@@ -30,15 +32,21 @@ class Lagrangian:
     ):
         self._f, self._g, self._constants = f, g, constants
         self._shapes = [require_leaf(leaf, "the constraint").shape(leaf) for leaf in leaves(value)]
-        self._starts: list[int] = np.cumsum([0, *[math.prod(shape) for shape in self._shapes]]).tolist()
+        self._starts: list[int] = np.cumsum(
+            [0, *[math.prod(shape) for shape in self._shapes]]
+        ).tolist()
         #: How many numbers g has.
         self.size: int = self._starts[-1]
         self._example = np.random.default_rng(0).normal(size=self.size)
         self._found = False
-        self._flat = Flat(self._value, backend, start, (1.0, self._parts(np.zeros(self.size)), *constants), {})
+        self._flat = Flat(
+            self._value, backend, start, (1.0, self._parts(np.zeros(self.size)), *constants), {}
+        )
 
     def hessian(self, x: Vector, multipliers: Vector, factor: float) -> Any:
-        """The Hessian as a matrix of shape `(n, n)`; a SciPy sparse matrix if the backend is `AutoSparse`."""
+        """The Hessian as a matrix of shape `(n, n)`; a SciPy sparse matrix if the backend is
+        `AutoSparse`.
+        """
         if not self._found:
             # A pattern that is probed must see all of g, which multipliers of zero would hide.
             self._found = True
@@ -50,14 +58,19 @@ class Lagrangian:
     def _value(self, model: Any, factor: Any, multipliers: Any, *constants: Any) -> Any:
         total = factor * first(self._f(model, *constants))
         if self._g is not None:
-            for leaf, multiplier, shape in zip(leaves(self._g(model)), multipliers, self._shapes, strict=True):
+            for leaf, multiplier, shape in zip(
+                leaves(self._g(model)), multipliers, self._shapes, strict=True
+            ):
                 total = total + (multiplier * leaf if shape == () else (multiplier * leaf).sum())
         return total
 
     def _parts(self, multipliers: Vector) -> list[Any]:
         """The multipliers in the shapes of the leaves of g."""
         parts = [multipliers[start:stop] for start, stop in zip(self._starts, self._starts[1:])]
-        return [float(part[0]) if shape == () else part.reshape(shape) for part, shape in zip(parts, self._shapes)]
+        return [
+            float(part[0]) if shape == () else part.reshape(shape)
+            for part, shape in zip(parts, self._shapes)
+        ]
 
 
 __all__ = ["Lagrangian"]

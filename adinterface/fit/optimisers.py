@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 class Optimiser(Protocol):
-    """An optimiser whose state is a tree: the result of `from_optax`. Any object with these methods can replace it."""
+    """An optimiser whose state is a tree: the result of `from_optax`. Any object with these methods
+    can replace it.
+    """
 
     def init(self, model: Any) -> Any:
         """The state at the start."""
@@ -46,20 +48,22 @@ class StatefulOptimiser(Protocol):
 def from_optax(transform: Any, *, jit: bool = True) -> Optimiser:
     """An Optax transformation as an optimiser of any tree, for gradients of any backend.
 
-    `optimiser = from_optax(optax.adam(1e-3))`, `state = optimiser.init(model)`, then in each step `model, state =
-    optimiser.step(gradient, state, model)`; `optimiser.update(gradient, state, model)` returns `(updates, state)`, as in Optax.
-    The gradient may be the tuple that `gradient(loss, backend, model, Constant(x))` returned.
+    `optimiser = from_optax(optax.adam(1e-3))`, `state = optimiser.init(model)`, then in each step
+    `model, state = optimiser.step(gradient, state, model)`; `optimiser.update(gradient, state,
+    model)` returns `(updates, state)`, as in Optax. The gradient may be the tuple that
+    `gradient(loss, backend, model, Constant(x))` returned.
 
-    Each leaf of the model keeps its type, library and dtype; 64 bits stay 64 without JAX's global switch. Optax gets the model
-    itself where JAX knows its classes; a dataclass or a module becomes a dict by field, also in masks and labels. An array at
-    several places is one parameter. The state is Optax's, with NumPy arrays (JAX arrays for a model of JAX arrays), and can be
-    pickled.
+    Each leaf of the model keeps its type, library and dtype; 64 bits stay 64 without JAX's global
+    switch. Optax gets the model itself where JAX knows its classes; a dataclass or a module becomes
+    a dict by field, also in masks and labels. An array at several places is one parameter. The
+    state is Optax's, with NumPy arrays (JAX arrays for a model of JAX arrays), and can be pickled.
 
     jit: whether JAX compiles the step, once for each structure.
-    Complex gradients need no conjugation: ours point uphill, while those of JAX must be conjugated for Optax.
+    Complex gradients need no conjugation: ours point uphill, while those of JAX must be conjugated
+    for Optax.
 
-    Raises TypeError for anything but a transformation, MissingEngineError without JAX, TreeError for a gradient that does not
-    match.
+    Raises TypeError for anything but a transformation, MissingEngineError without JAX, TreeError
+    for a gradient that does not match.
     """
     return _made("optax", transform, jit=jit)  # type: ignore[no-any-return]
 
@@ -67,18 +71,21 @@ def from_optax(transform: Any, *, jit: bool = True) -> Optimiser:
 def from_torch_optim(
     optimiser: Callable[..., Any], model: Any, /, *, share_memory: bool = False, **options: Any
 ) -> StatefulOptimiser:
-    """A torch optimiser, such as `torch.optim.Adam`, on the leaves of any tree, for gradients of any backend.
+    """A torch optimiser, such as `torch.optim.Adam`, on the leaves of any tree, for gradients of
+    any backend.
 
-    `optimiser = from_torch_optim(torch.optim.Adam, model, lr=1e-3)`, then in each step `model = optimiser.step(gradient)`. A
-    module is updated in place and returned. Any other tree is copied: `step` returns a new one like it, each leaf with its
-    type, library and dtype. `optimiser.optimizer` is the torch optimiser, for schedulers and hooks; `state_dict()` and
+    `optimiser = from_torch_optim(torch.optim.Adam, model, lr=1e-3)`, then in each step `model =
+    optimiser.step(gradient)`. A module is updated in place and returned. Any other tree is copied:
+    `step` returns a new one like it, each leaf with its type, library and dtype.
+    `optimiser.optimizer` is the torch optimiser, for schedulers and hooks; `state_dict()` and
     `load_state_dict(state)` work as in torch, and the state can be pickled.
 
-    options: those of torch's optimiser. share_memory: whether NumPy arrays and tensors are updated in place, too.
-    An array at several places of the model is one parameter; a leaf with gradient None is skipped.
+    options: those of torch's optimiser. share_memory: whether NumPy arrays and tensors are updated
+    in place, too. An array at several places of the model is one parameter; a leaf with gradient
+    None is skipped.
 
-    Raises TypeError for anything but an optimiser class, MissingEngineError without torch, TreeError for a gradient that does
-    not match.
+    Raises TypeError for anything but an optimiser class, MissingEngineError without torch,
+    TreeError for a gradient that does not match.
     """
     return _made("torch_optim", optimiser, model, share_memory=share_memory, **options)  # type: ignore[no-any-return]
 

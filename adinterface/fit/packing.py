@@ -22,7 +22,8 @@ Vector = np.ndarray[Any, np.dtype[np.float64]]
 class Packing:
     """Models like the given one as float64 vectors of shape `(n,)`, in the order of `tree.ravel`.
 
-    A complex leaf takes its real parts and then its imaginary parts; an array at several places is in the vector once.
+    A complex leaf takes its real parts and then its imaginary parts; an array at several places is
+    in the vector once.
     """
 
     def __init__(self, model: Any):
@@ -30,10 +31,15 @@ class Packing:
         self.parameters: Parameters = Parameters(model)
         once = self.parameters.once
         if not once:
-            raise NotDifferentiableError("The start has no floating leaf, so that there is nothing to solve for.")
+            raise NotDifferentiableError(
+                "The start has no floating leaf, so that there is nothing to solve for."
+            )
         self.shapes: list[tuple[int, ...]] = [leaf.library.shape(leaf.value) for leaf in once]
         self.complex: list[bool] = [is_complex(leaf.value) for leaf in once]
-        sizes = [math.prod(shape) * (2 if doubled else 1) for shape, doubled in zip(self.shapes, self.complex)]
+        sizes = [
+            math.prod(shape) * (2 if doubled else 1)
+            for shape, doubled in zip(self.shapes, self.complex)
+        ]
         self.starts: Any = np.concatenate([[0], np.cumsum(sizes)]).tolist()
         self.size: int = self.starts[-1]
         self.dtypes: list[str] = self.parameters.dtypes
@@ -46,7 +52,8 @@ class Packing:
         return self._concatenated(self.parameters.values)
 
     def gradient(self, gradient: Any, name: str = "the gradient") -> Vector:
-        """A gradient of the model, or the tuple that `gradient` returns, as a vector; None counts as zero.
+        """A gradient of the model, or the tuple that `gradient` returns, as a vector; None counts
+        as zero.
 
         Raises TreeError, with the path, where it does not match the model in structure and shape.
         """
@@ -63,14 +70,20 @@ class Packing:
         if other is None or type(other) in (float, int):
             return np.full(self.size, missing if other is None else float(other))
         vector = np.full(self.size, missing)
-        for place, part in zip(self.parameters.places, self.parameters.along(other, name, _number_or_like)):
+        for place, part in zip(
+            self.parameters.places, self.parameters.along(other, name, _number_or_like)
+        ):
             if place is not None and part is not None:
                 numbers = np.asarray(require_leaf(part, name).to_numpy(part))
-                vector[self.starts[place] : self.starts[place + 1]] = np.broadcast_to(numbers, self.shapes[place]).ravel()
+                vector[self.starts[place] : self.starts[place + 1]] = np.broadcast_to(
+                    numbers, self.shapes[place]
+                ).ravel()
         return vector
 
     def unpacked(self, vector: Vector) -> Any:
-        """The model with the numbers of a vector, each leaf with its type, library, dtype and device, and memory of its own."""
+        """The model with the numbers of a vector, each leaf with its type, library, dtype and
+        device, and memory of its own.
+        """
         if self.is_vector:
             return np.array(vector).reshape(self.shapes[0])
         return self.parameters.rebuilt(self._values(vector))
@@ -86,7 +99,12 @@ class Packing:
         return [
             self._restored(vector[start:stop], leaf, shape, dtype, doubled, taken)
             for start, stop, leaf, shape, dtype, doubled in zip(
-                self.starts, self.starts[1:], self.parameters.once, self.shapes, self.dtypes, self.complex
+                self.starts,
+                self.starts[1:],
+                self.parameters.once,
+                self.shapes,
+                self.dtypes,
+                self.complex,
             )
         ]
 
@@ -96,18 +114,22 @@ class Packing:
         return self._folded(self._folded(matrix).T).T if self.shared else matrix
 
     def jacobian(self, blocks: Any, value: Any, constants: tuple[Any, ...] = ()) -> Any:
-        """What `jacobian` returned for f's value, as a matrix of shape `(m, n)`; sparse if the blocks are."""
+        """What `jacobian` returned for f's value, as a matrix of shape `(m, n)`; sparse if the
+        blocks are.
+        """
         # The result and the model are one leaf each if the block is alone.
         single = _is_sparse(blocks[0]) if type(blocks) is tuple else False
-        return self._folded(_matrix(blocks[0] if single else as_matrix(blocks, value, (self.model, *constants))))
+        return self._folded(
+            _matrix(blocks[0] if single else as_matrix(blocks, value, (self.model, *constants)))
+        )
 
     def require_real(self, caller: str) -> None:
         """Raises NotDifferentiableError for complex leaves."""
         if any(self.complex):
             path = self.parameters.paths()[self.complex.index(True)]
             raise NotDifferentiableError(
-                f"{caller}: the start{path} is complex, for which the solver has no Jacobian. Make it two real leaves, and put "
-                f"them together in f."
+                f"{caller}: the start{path} is complex, for which the solver has no Jacobian. Make"
+                " it two real leaves, and put them together in f."
             )
 
     def _folded(self, matrix: Any) -> Any:
@@ -123,7 +145,8 @@ class Packing:
         if not isinstance(matrix, np.ndarray):
             moved = matrix.tocoo()
             places = moved.row, np.asarray(columns)[moved.col]
-            return type(matrix)((moved.data, places), shape=(matrix.shape[0], self.size))  # which adds up equal places
+            # which adds up equal places
+            return type(matrix)((moved.data, places), shape=(matrix.shape[0], self.size))
         folded = np.zeros((matrix.shape[0], self.size))
         np.add.at(folded.T, columns, matrix.T)
         return folded
@@ -133,13 +156,19 @@ class Packing:
         for value, start, stop, doubled in zip(values, self.starts, self.starts[1:], self.complex):
             if value is None:
                 continue
-            numbers = value if type(value) is np.ndarray else require_leaf(value, "the tree").to_numpy(value)
+            numbers = (
+                value
+                if type(value) is np.ndarray
+                else require_leaf(value, "the tree").to_numpy(value)
+            )
             flat = numbers.reshape(-1)
             vector[start:stop] = np.concatenate([flat.real, flat.imag]) if doubled else flat
         return vector
 
     @staticmethod
-    def _restored(part: Vector, leaf: Leaf, shape: tuple[int, ...], dtype: str, doubled: bool, taken: set[int]) -> Any:
+    def _restored(
+        part: Vector, leaf: Leaf, shape: tuple[int, ...], dtype: str, doubled: bool, taken: set[int]
+    ) -> Any:
         if doubled:
             half = len(part) // 2
             part = part[:half] + 1j * part[half:]
@@ -154,7 +183,8 @@ class Packing:
 class Rows:
     """The structure that f must return: dy/dt like y, a fit like the data.
 
-    Numbers are matched by their place, not by their order. A 1-d array and a list of numbers may replace each other.
+    Numbers are matched by their place, not by their order. A 1-d array and a list of numbers may
+    replace each other.
     """
 
     def __init__(self, example: Any, name: str):
@@ -163,7 +193,8 @@ class Rows:
         self._parameters = Parameters(example)
 
     def matches(self, value: Any, what: str) -> bool:
-        """Whether `value` has the places of the example; False if both are rows of numbers of different length.
+        """Whether `value` has the places of the example; False if both are rows of numbers of
+        different length.
 
         Raises TreeError, with the path, for another structure or shape.
         """
@@ -186,8 +217,19 @@ class Rows:
         return self.pack(other, name, name)
 
     def _along(self, value: Any, what: str) -> list[Any]:
-        parts = along(self._parameters.structure, self._parameters.found, value, what, first=self.name, fits=require_like)
-        result = [part for place, part in zip(self._parameters.places, parts, strict=True) if place is not None]
+        parts = along(
+            self._parameters.structure,
+            self._parameters.found,
+            value,
+            what,
+            first=self.name,
+            fits=require_like,
+        )
+        result = [
+            part
+            for place, part in zip(self._parameters.places, parts, strict=True)
+            if place is not None
+        ]
         if any(part is None for part in result):
             raise TreeError(f"{what} has None, or a Constant, where {self.name} has numbers.")
         return result
@@ -212,7 +254,9 @@ def pack(value: Any, caller: str) -> Vector:
     packing = Packing(value)
     packing.require_real(caller)
     # An array that f returns twice is two results.
-    parts = [_numbers(leaf.value).reshape(-1) for leaf in packing.parameters.found if leaf.differentiated]
+    parts = [
+        _numbers(leaf.value).reshape(-1) for leaf in packing.parameters.found if leaf.differentiated
+    ]
     return np.concatenate(parts).astype(np.float64)
 
 
@@ -231,7 +275,11 @@ def _is_sparse(x: Any) -> bool:
 
 
 def _numbers(x: Any) -> Any:
-    return np.asarray(x, dtype=np.float64) if isinstance(x, (np.ndarray, float)) else require_leaf(x, "the tree").to_numpy(x)
+    return (
+        np.asarray(x, dtype=np.float64)
+        if isinstance(x, (np.ndarray, float))
+        else require_leaf(x, "the tree").to_numpy(x)
+    )
 
 
 def _number_or_like(leaf: Any, other: Any, place: str, first: str) -> None:

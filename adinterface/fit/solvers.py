@@ -19,7 +19,8 @@ from .flat import Flat, problem_of
 from .packing import Rows, Vector
 from .parameters import as_floats
 
-#: SciPy's methods of `minimize` that take no derivative, those that need a whole Hessian, and those that take products.
+#: SciPy's methods of `minimize` that take no derivative, those that need a whole Hessian, and those
+#: that take products.
 _WITHOUT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 _DENSE = ("dogleg", "trust-exact")
 _PRODUCTS = ("newton-cg", "trust-ncg", "trust-krylov", "trust-constr")
@@ -29,14 +30,18 @@ _NO_SPARSE_CONSTRAINT = (None, "slsqp")
 
 
 def scipy(module: str, caller: str) -> Any:
-    """A module of SciPy, which few programs need. Raises MissingEngineError, which names the extra."""
+    """A module of SciPy, which few programs need. Raises MissingEngineError, which names the
+    extra.
+    """
     try:
         return importlib.import_module(f"scipy.{module}")
     except ImportError as error:
         if error.name is None or error.name.partition(".")[0] != "scipy":
             raise
         remedy = "pip install 'adinterface[scipy]'"
-        raise MissingEngineError(f"{caller} needs SciPy, which is not installed: {remedy}", name="scipy") from None
+        raise MissingEngineError(
+            f"{caller} needs SciPy, which is not installed: {remedy}", name="scipy"
+        ) from None
 
 
 @untraced
@@ -53,34 +58,41 @@ def minimize(
     callback: Callable[..., Any] | None = None,
     **options: Any,
 ) -> Any:
-    """`scipy.optimize.minimize` of a function of a nested model, with value and gradient from one call of the backend.
+    """`scipy.optimize.minimize` of a function of a nested model, with value and gradient from one
+    call of the backend.
 
-    A problem from `flat`, with its prepared and compiled functions, may replace f, backend and start. The start is any tree;
-    its floating-point leaves are optimised, and an integer among them is refused by name. constants are further arguments of
-    f (`Constant` may be left out).
+    A problem from `flat`, with its prepared and compiled functions, may replace f, backend and
+    start. The start is any tree; its floating-point leaves are optimised, and an integer among them
+    is refused by name. constants are further arguments of f (`Constant` may be left out).
 
-    `method` is SciPy's. Methods with second derivatives get them from the backend, as Hessian-vector products where possible;
-    `hessian="matrix"` or `"product"` chooses. `bounds` is `(lower, upper)`, each a tree like the start, a number, or None, also
-    within the trees; or SciPy's form (pairs, `Bounds`), in the order of `tree.ravel`. `constraints` are dicts
-    `{"type": "eq", "fun": g}` or `NonlinearConstraint(g, lower, upper)`, with g of the nested model, whose Jacobian the backend
-    computes, or `LinearConstraint` in the order of `tree.ravel`. With `AutoSparse`, SciPy gets sparse Jacobians of constraints
-    (`trust-constr`) and, with `hessian="matrix"`, a sparse Hessian (`trust-constr`, `Newton-CG`). `callback` gets the model,
-    or, if its parameter is named `intermediate_result`, SciPy's result, whose `x` is the model. `options` are SciPy's other
+    `method` is SciPy's. Methods with second derivatives get them from the backend, as
+    Hessian-vector products where possible; `hessian="matrix"` or `"product"` chooses. `bounds` is
+    `(lower, upper)`, each a tree like the start, a number, or None, also within the trees; or
+    SciPy's form (pairs, `Bounds`), in the order of `tree.ravel`. `constraints` are dicts `{"type":
+    "eq", "fun": g}` or `NonlinearConstraint(g, lower, upper)`, with g of the nested model, whose
+    Jacobian the backend computes, or `LinearConstraint` in the order of `tree.ravel`. With
+    `AutoSparse`, SciPy gets sparse Jacobians of constraints (`trust-constr`) and, with
+    `hessian="matrix"`, a sparse Hessian (`trust-constr`, `Newton-CG`). `callback` gets the model,
+    or, if its parameter is named `intermediate_result`, SciPy's result, whose `x` is the model.
+    `options` are SciPy's other
     arguments: `tol`, `options`.
 
-    Returns SciPy's result: `x` is the model, `vector` the same as one vector; `jac`, `hess_inv` and other arrays are in the
-    order of that vector.
+    Returns SciPy's result: `x` is the model, `vector` the same as one vector; `jac`, `hess_inv` and
+    other arrays are in the order of that vector.
 
-    Raises TypeError for `jac=`, `hess=`, `hessp=` and `args=`, which are not needed, and MissingEngineError without SciPy.
-    Raises BackendError for `AutoSparse` where the method takes a dense matrix, and the errors of `value_and_gradient`.
+    Raises TypeError for `jac=`, `hess=`, `hessp=` and `args=`, which are not needed, and
+    MissingEngineError without SciPy. Raises BackendError for `AutoSparse` where the method takes a
+    dense matrix, and the errors of `value_and_gradient`.
 
     >>> from adinterface import AutoFiniteDifferences
     >>> from adinterface.fit import minimize
     >>> bowl = lambda m: (m["a"] - 1) ** 2 + (m["b"] + 2) ** 2
-    >>> {name: round(x, 3) for name, x in minimize(bowl, AutoFiniteDifferences(), {"a": 0.0, "b": 0.0}).x.items()}
-    {'a': 1.0, 'b': -2.0}
+    >>> {name: round(x, 3) for name, x in minimize(bowl, AutoFiniteDifferences(), {"a": 0.0, "b":
+    0.0}).x.items()} {'a': 1.0, 'b': -2.0}
     """
-    _refuse("minimize", options, {"jac": "", "hess": "", "hessp": "", "args": "", "fun": "", "x0": ""})
+    _refuse(
+        "minimize", options, {"jac": "", "hess": "", "hessp": "", "args": "", "fun": "", "x0": ""}
+    )
     if hessian not in (None, "matrix", "product"):
         raise ValueError(f"minimize: hessian must be 'matrix', 'product' or None, not {hessian!r}.")
     optimize = scipy("optimize", "minimize")
@@ -94,7 +106,9 @@ def minimize(
     if hessian == "matrix" or (hessian is None and name in _DENSE):
         if name in _NO_SPARSE_HESSIAN:
             remedy = "choose 'trust-constr' or 'Newton-CG' with hessian='matrix'"
-            require_dense(problem.backend, "minimize", f"the method {method!r} takes a dense Hessian", remedy)
+            require_dense(
+                problem.backend, "minimize", f"the method {method!r} takes a dense Hessian", remedy
+            )
         derivatives["hess"] = problem.hess
     elif hessian == "product" or (hessian is None and name in _PRODUCTS):
         derivatives["hessp"] = problem.hessp
@@ -102,9 +116,15 @@ def minimize(
         own = _are_trees(bounds) and not _are_pairs(bounds, problem)
         derivatives["bounds"] = optimize.Bounds(*_bounds(problem, bounds)) if own else bounds
     made = [_constraint(part, problem, optimize) for part in _several(constraints)]
-    if any(own is not part for own, part in zip(made, _several(constraints))) and name in _NO_SPARSE_CONSTRAINT:
+    if (
+        any(own is not part for own, part in zip(made, _several(constraints)))
+        and name in _NO_SPARSE_CONSTRAINT
+    ):
         require_dense(
-            problem.backend, "minimize", "the method 'SLSQP' takes a dense Jacobian of a constraint", "choose 'trust-constr'"
+            problem.backend,
+            "minimize",
+            "the method 'SLSQP' takes a dense Jacobian of a constraint",
+            "choose 'trust-constr'",
         )
     result = optimize.minimize(
         fun,
@@ -129,13 +149,15 @@ def least_squares(
     x_scale: Any = None,
     **options: Any,
 ) -> Any:
-    """`scipy.optimize.least_squares` for an f that returns residuals, an array or a tree of them, of a nested model.
+    """`scipy.optimize.least_squares` for an f that returns residuals, an array or a tree of them,
+    of a nested model.
 
-    The Jacobian is the backend's, as one matrix: a sparse one with `AutoSparse`, which `lm` does not take. bounds, constants:
-    as for `minimize`, but SciPy's form of bounds is two rows of numbers; x_scale: a tree like the start, too, or SciPy's.
-    Returns SciPy's result: `x` is the model, `vector` the same as one vector, in whose order `jac` and `grad` are.
-    Raises TypeError for `jac=` and `args=`, BackendError for `AutoSparse` where SciPy takes a dense matrix, and what `jacobian`
-    raises.
+    The Jacobian is the backend's, as one matrix: a sparse one with `AutoSparse`, which `lm` does
+    not take. bounds, constants: as for `minimize`, but SciPy's form of bounds is two rows of
+    numbers; x_scale: a tree like the start, too, or SciPy's. Returns SciPy's result: `x` is the
+    model, `vector` the same as one vector, in whose order `jac` and `grad` are. Raises TypeError
+    for `jac=` and `args=`, BackendError for `AutoSparse` where SciPy takes a dense matrix, and what
+    `jacobian` raises.
     """
     _refuse("least_squares", options, {"jac": "", "args": "", "kwargs": ""})
     optimize = scipy("optimize", "least_squares")
@@ -144,7 +166,10 @@ def least_squares(
     for option, value in (("method", "lm"), ("tr_solver", "exact")):
         if options.get(option) == value:
             require_dense(
-                problem.backend, "least_squares", f"{option}={value!r} takes a dense Jacobian", f"leave {option}= out"
+                problem.backend,
+                "least_squares",
+                f"{option}={value!r} takes a dense Jacobian",
+                f"leave {option}= out",
             )
     if bounds is not None:
         options["bounds"] = _bounds(problem, bounds, rows=True) if _are_trees(bounds) else bounds
@@ -153,7 +178,9 @@ def least_squares(
         options["x_scale"] = x_scale if vector else problem.packing.like(x_scale, "x_scale", 1.0)
     if options.get("callback") is not None:
         options["callback"] = _callback(options["callback"], problem)
-    return _nested(optimize.least_squares(problem.residuals, problem.x0, problem.jacobian, **options), problem)
+    return _nested(
+        optimize.least_squares(problem.residuals, problem.x0, problem.jacobian, **options), problem
+    )
 
 
 @untraced
@@ -167,12 +194,14 @@ def find_root(
     callback: Callable[..., Any] | None = None,
     **options: Any,
 ) -> Any:
-    """`scipy.optimize.root` for an f of a nested model that returns as many numbers as the model has, in any tree.
+    """`scipy.optimize.root` for an f of a nested model that returns as many numbers as the model
+    has, in any tree.
 
-    The methods `hybr` and `lm` get the backend's Jacobian; the others take none. With `AutoSparse`, `krylov` gets the factors
-    of the sparse Jacobian as its preconditioner. Returns SciPy's result: `x` is the model, `vector` the same as one vector.
-    Raises TypeError for `jac=` and `args=`, BackendError for `AutoSparse` with `hybr` and `lm`, whose Jacobian is dense, and
-    what `jacobian` raises.
+    The methods `hybr` and `lm` get the backend's Jacobian; the others take none. With `AutoSparse`,
+    `krylov` gets the factors of the sparse Jacobian as its preconditioner. Returns SciPy's result:
+    `x` is the model, `vector` the same as one vector. Raises TypeError for `jac=` and `args=`,
+    BackendError for `AutoSparse` with `hybr` and `lm`, whose Jacobian is dense, and what `jacobian`
+    raises.
     """
     _refuse("find_root", options, {"jac": "", "args": ""})
     optimize = scipy("optimize", "find_root")
@@ -180,12 +209,19 @@ def find_root(
     problem.packing.require_real("find_root")
     jac = {"jac": problem.jacobian} if method in ("hybr", "lm") else {}
     if jac:
-        require_dense(problem.backend, "find_root", f"the method {method!r} takes a dense Jacobian", "choose method='krylov'")
+        require_dense(
+            problem.backend,
+            "find_root",
+            f"the method {method!r} takes a dense Jacobian",
+            "choose method='krylov'",
+        )
     elif method == "krylov" and isinstance(problem.backend, AutoSparse):
         options["options"] = _preconditioned(options.get("options"), problem)
     if callback is not None:
         options["callback"] = _callback(callback, problem)
-    return _nested(optimize.root(problem.residuals, problem.x0, method=method, **jac, **options), problem)
+    return _nested(
+        optimize.root(problem.residuals, problem.x0, method=method, **jac, **options), problem
+    )
 
 
 @untraced
@@ -200,23 +236,35 @@ def curve_fit(
     bounds: Any = None,
     **options: Any,
 ) -> tuple[Any, Vector]:
-    """`scipy.optimize.curve_fit` of `f(model, x)` to data y: the fitted model, and the covariance of its numbers, `(n, n)`.
+    """`scipy.optimize.curve_fit` of `f(model, x)` to data y: the fitted model, and the covariance
+    of its numbers, `(n, n)`.
 
-    x: the last argument of f; y: an array, or a tree of arrays, like f's value. options: SciPy's, such as `sigma` (also a tree
-    like y) and `absolute_sigma`. The covariance is in the order of `tree.ravel`; with `full_output=True` SciPy's three further
-    results follow. Raises TreeError, with the path, where f's value differs from the data in structure or shape. Raises
-    TypeError for `jac=` and `p0=`, and the errors of `jacobian`.
+    x: the last argument of f; y: an array, or a tree of arrays, like f's value. options: SciPy's,
+    such as `sigma` (also a tree like y) and `absolute_sigma`. The covariance is in the order of
+    `tree.ravel`; with `full_output=True` SciPy's three further results follow. Raises TreeError,
+    with the path, where f's value differs from the data in structure or shape. Raises TypeError for
+    `jac=` and `p0=`, and the errors of `jacobian`.
     """
-    _refuse("curve_fit", options, {"jac": "", "p0": " The start follows the data: curve_fit(f, backend, x, y, start)."})
+    _refuse(
+        "curve_fit",
+        options,
+        {"jac": "", "p0": " The start follows the data: curve_fit(f, backend, x, y, start)."},
+    )
     if start is None or isinstance(start, AutoBackend) or not _takes(f, start, x):
         raise TypeError(
-            "curve_fit takes a function f(model, x), a backend, the data and a start: curve_fit(f, backend, x, y, start). "
-            "In SciPy's order x is the first argument of f, and the data follow f."
+            "curve_fit takes a function f(model, x), a backend, the data and a start: curve_fit(f,"
+            " backend, x, y, start). In SciPy's order x is the first argument of f, and the data"
+            " follow f."
         )
     optimize = scipy("optimize", "curve_fit")
     problem = Flat(f, backend, start, (x,), {})
     problem.packing.require_real("curve_fit")
-    require_dense(problem.backend, "curve_fit", "SciPy computes the covariance from a dense Jacobian", "call least_squares")
+    require_dense(
+        problem.backend,
+        "curve_fit",
+        "SciPy computes the covariance from a dense Jacobian",
+        "call least_squares",
+    )
     y = as_floats(y)
     rows = problem._rows = Rows(y, "the data")
     if bounds is not None:
@@ -225,7 +273,8 @@ def curve_fit(
     if sigma is not None and not (isinstance(sigma, np.ndarray) and sigma.ndim in (1, 2)):
         options["sigma"] = rows.pack(as_floats(sigma), "curve_fit", "sigma")
     numbers = rows.pack(y, "curve_fit")
-    # f has x already. SciPy gets the numbers of the data in its place, and leaves some out with nan_policy="omit".
+    # f has x already. SciPy gets the numbers of the data in its place, and leaves some out with
+    # nan_policy="omit".
     best, *others = optimize.curve_fit(
         lambda kept, *at: _kept(problem.residuals(at), kept),
         _numbered(x, numbers.size),
@@ -252,7 +301,11 @@ def _numbered(x: Any, count: int) -> Vector:
     """The numbers of the data, NaN where x is, if x is an array with an entry for each."""
     numbers = np.arange(float(count))
     library = handler_of(x, scan=False)
-    if isinstance(library, Library) and library.shape(x)[-1:] == (count,) and library.is_floating(x):
+    if (
+        isinstance(library, Library)
+        and library.shape(x)[-1:] == (count,)
+        and library.is_floating(x)
+    ):
         numbers[np.isnan(library.to_numpy(x)).reshape(-1, count).any(axis=0)] = np.nan
     return numbers
 
@@ -261,16 +314,21 @@ def _kept(rows: Any, kept: Vector) -> Any:
     return rows if len(rows) == len(kept) else rows[kept.astype(int)]
 
 
-# Conversions for SciPy ----------------------------------------------------------------------------------------------------
+# Conversions for SciPy
+# ------------------------------------------------------------------------------------------------
 
 
 def _refuse(caller: str, options: Mapping[str, Any], names: Mapping[str, str]) -> None:
     for name, remedy in names.items():
         if name in options:
             what = remedy or (
-                f" Further arguments of f follow the start: {caller}(f, backend, start, *constants)."
+                f" Further arguments of f follow the start: {caller}(f, backend, start,"
+                " *constants)."
                 if name in ("args", "kwargs")
-                else " The backend gives the derivatives; to give SciPy your own, call it with flat(f, backend, start)."
+                else (
+                    " The backend gives the derivatives; to give SciPy your own, call it with"
+                    " flat(f, backend, start)."
+                )
             )
             raise TypeError(f"{caller}: leave {name}= out.{what}")
 
@@ -279,15 +337,17 @@ def require_dense(backend: AutoBackend, caller: str, why: str, remedy: str = "")
     """Raises BackendError for `AutoSparse`: SciPy takes a dense matrix there."""
     if isinstance(backend, AutoSparse):
         raise BackendError(
-            f"{caller}: {why}, but AutoSparse gives a sparse one. Pass the backend inside it, {backend.backend!r}"
-            f"{remedy and ', or '}{remedy}."
+            f"{caller}: {why}, but AutoSparse gives a sparse one. Pass the backend inside it,"
+            f" {backend.backend!r}{remedy and ', or '}{remedy}."
         )
 
 
 class _Factors:
-    """The factored sparse Jacobian at the last point: the inverse that SciPy's `krylov` uses as its preconditioner.
+    """The factored sparse Jacobian at the last point: the inverse that SciPy's `krylov` uses as its
+    preconditioner.
 
-    If the Jacobian is singular, the factors of the previous point are kept: any preconditioner leads to the same root.
+    If the Jacobian is singular, the factors of the previous point are kept: any preconditioner
+    leads to the same root.
     """
 
     def __init__(self, problem: Flat):
@@ -320,8 +380,12 @@ def _are_trees(bounds: Any) -> bool:
 
 
 def _are_pairs(bounds: tuple[Any, Any], problem: Flat) -> bool:
-    """Whether two bounds are SciPy's pairs `(lowest, highest)` of two numbers. Raises TypeError if they may be trees, too."""
-    if problem.packing.size != 2 or not all(type(part) in (list, tuple) and _is_row(part, 2) for part in bounds):
+    """Whether two bounds are SciPy's pairs `(lowest, highest)` of two numbers. Raises TypeError if
+    they may be trees, too.
+    """
+    if problem.packing.size != 2 or not all(
+        type(part) in (list, tuple) and _is_row(part, 2) for part in bounds
+    ):
         return False
     try:
         _bounds(problem, bounds)
@@ -329,8 +393,9 @@ def _are_pairs(bounds: tuple[Any, Any], problem: Flat) -> bool:
         return True
     kind = type(problem.packing.model).__name__
     raise TypeError(
-        f"minimize: bounds={bounds} may be two pairs (lowest, highest), as in SciPy, or two trees (lower, upper) like the "
-        f"start, a {kind}. Pass a list of pairs, {[*bounds]}, or scipy.optimize.Bounds(lower, upper)."
+        f"minimize: bounds={bounds} may be two pairs (lowest, highest), as in SciPy, or two trees"
+        f" (lower, upper) like the start, a {kind}. Pass a list of pairs, {[*bounds]}, or"
+        " scipy.optimize.Bounds(lower, upper)."
     )
 
 
@@ -343,11 +408,15 @@ def _is_row(part: Any, size: int) -> bool:
 
 
 def _bounds(problem: Flat, bounds: Any, *, rows: bool = False) -> tuple[Vector, Vector]:
-    """Two bounds as vectors. rows: whether each may be a row of numbers, as SciPy takes it, in place of a tree."""
+    """Two bounds as vectors. rows: whether each may be a row of numbers, as SciPy takes it, in
+    place of a tree.
+    """
 
     def vector(bound: Any, name: str, missing: float) -> Vector:
         if rows and _is_row(bound, problem.packing.size):
-            return np.array([missing if number is None else number for number in bound], dtype=np.float64)
+            return np.array(
+                [missing if number is None else number for number in bound], dtype=np.float64
+            )
         return problem.packing.like(bound, name, missing)
 
     lower, upper = bounds
@@ -360,13 +429,24 @@ def _several(constraints: Any) -> list[Any]:
 
 def _constraint(constraint: Any, problem: Flat, optimize: Any) -> Any:
     if isinstance(constraint, dict):
-        own = Flat(constraint["fun"], problem.backend, problem.packing.model, tuple(constraint.get("args", ())), {})
+        own = Flat(
+            constraint["fun"],
+            problem.backend,
+            problem.packing.model,
+            tuple(constraint.get("args", ())),
+            {},
+        )
         return {"type": constraint["type"], "fun": own.residuals, "jac": own.jacobian}
     if isinstance(constraint, optimize.NonlinearConstraint):
         own = Flat(constraint.fun, problem.backend, problem.packing.model, (), {})
         hess = constraint.hess if callable(constraint.hess) else optimize.BFGS()
         return optimize.NonlinearConstraint(
-            own.residuals, constraint.lb, constraint.ub, own.jacobian, hess, constraint.keep_feasible
+            own.residuals,
+            constraint.lb,
+            constraint.ub,
+            own.jacobian,
+            hess,
+            constraint.keep_feasible,
         )
     return constraint
 
@@ -376,7 +456,9 @@ def _callback(callback: Callable[..., Any], problem: Flat) -> Callable[..., Any]
     if "intermediate_result" in inspect.signature(callback).parameters:
 
         def with_result(intermediate_result: Any) -> Any:
-            return callback(intermediate_result=_nested(type(intermediate_result)(intermediate_result), problem))
+            return callback(
+                intermediate_result=_nested(type(intermediate_result)(intermediate_result), problem)
+            )
 
         return with_result
     return lambda x, *others: callback(problem.unravel(x), *others)

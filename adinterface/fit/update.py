@@ -13,15 +13,17 @@ from .tree.mapping import precision
 
 @untraced
 def update(model: Any, gradient: Any, step: Any) -> Any:
-    """A model like the given one, moved by `-step * gradient`: plain gradient descent, as Flux's `Descent`.
+    """A model like the given one, moved by `-step * gradient`: plain gradient descent, as Flux's
+    `Descent`.
 
-    gradient: a tree like the model, or the result of `gradient(loss, backend, model, Constant(x))`; where it has None, the
-    model is kept. step: a number or a 0-d array. Each leaf keeps its type, library, dtype and device. An array at several
-    places of the model is one parameter: the gradients of its places are added, and it stays one array.
+    gradient: a tree like the model, or the result of `gradient(loss, backend, model, Constant(x))`;
+    where it has None, the model is kept. step: a number or a 0-d array. Each leaf keeps its type,
+    library, dtype and device. An array at several places of the model is one parameter: the
+    gradients of its places are added, and it stays one array.
 
-    The model itself is not written to; for an `nn.Module` the result is one of the same class with new parameters.
-    Nothing is broadcast. Raises TreeError, with the path, where the gradient differs from the model in structure or shape, and
-    for a step that is not a number.
+    The model itself is not written to; for an `nn.Module` the result is one of the same class with
+    new parameters. Nothing is broadcast. Raises TreeError, with the path, where the gradient
+    differs from the model in structure or shape, and for a step that is not a number.
 
     >>> from adinterface import AutoFiniteDifferences, gradient
     >>> from adinterface.fit import update
@@ -33,9 +35,16 @@ def update(model: Any, gradient: Any, step: Any) -> Any:
     parameters = Parameters(model)
     step = checked_factor("update: the step", step, parameters.structure, parameters.found)
     slopes = parameters.gradients(gradient)
-    # If the step is not differentiated itself, an engine must not record it: parameters would keep all steps alive.
-    with evaluation([*parameters.values, *[slope for slope in slopes if slope is not None]]), precision(parameters.once):
-        values = [value if slope is None else _moved(value, slope, step) for value, slope in zip(parameters.values, slopes)]
+    # If the step is not differentiated itself, an engine must not record it: parameters would keep
+    # all steps alive.
+    with (
+        evaluation([*parameters.values, *[slope for slope in slopes if slope is not None]]),
+        precision(parameters.once),
+    ):
+        values = [
+            value if slope is None else _moved(value, slope, step)
+            for value, slope in zip(parameters.values, slopes)
+        ]
     return parameters.rebuilt(values)
 
 

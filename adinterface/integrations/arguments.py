@@ -12,7 +12,9 @@ from ..core.call.messages import require_function
 
 
 def require_arguments(caller: str, f: Callable[..., Any], count: int) -> None:
-    """Raises TypeError, with the remedy, if f cannot be called with so many positional arguments."""
+    """Raises TypeError, with the remedy, if f cannot be called with so many positional
+    arguments.
+    """
     require_function(caller, f)
     try:
         signature = inspect.signature(f)
@@ -22,16 +24,23 @@ def require_arguments(caller: str, f: Callable[..., Any], count: int) -> None:
         signature.bind(*[None] * count)
     except TypeError as error:
         raise TypeError(
-            f"{caller}: f must take {count} positional argument{'s' * (count != 1)}, one for each array: {error}. "
-            f"Bind others with functools.partial."
+            f"{caller}: f must take {count} positional argument{'s' * (count != 1)}, one for each"
+            f" array: {error}. Bind others with functools.partial."
         ) from error
 
 
 def fitting(value: Any, dtype: str, shape: Sequence[int | None]) -> Any:
     """The value as a NumPy array of this dtype and shape, in which None is any size.
 
-    None for another shape, or where the cast would lose more than precision, such as an imaginary part.
+    None for another shape, or where the cast would lose more than precision, such as an imaginary
+    part.
     """
     array = np.asarray(value)
-    fits = array.ndim == len(shape) and all(size in (None, actual) for size, actual in zip(shape, array.shape))
-    return array.astype(dtype, copy=False) if fits and np.can_cast(array.dtype, dtype, "same_kind") else None
+    fits = array.ndim == len(shape) and all(
+        size in (None, actual) for size, actual in zip(shape, array.shape)
+    )
+    return (
+        array.astype(dtype, copy=False)
+        if fits and np.can_cast(array.dtype, dtype, "same_kind")
+        else None
+    )

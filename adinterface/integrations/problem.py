@@ -25,16 +25,19 @@ from ..sparse.auto import AutoSparse
 class Problem:
     """f and g of a nested model as functions of one float64 vector, with sparse derivatives.
 
-    f: a real scalar of the model and the constants. backend: `AutoSparse`, or a backend for it to wrap. constraint: g of
-    the model, an array or a tree of m numbers. lower, upper: a number, None, or a tree like the value of g. Both are 0.0 by
-    default, which is g(model) = 0. bounds: `(lower, upper)`, each a tree like the start, a number, or None.
+    f: a real scalar of the model and the constants. backend: `AutoSparse`, or a backend for it to
+    wrap. constraint: g of the model, an array or a tree of m numbers. lower, upper: a number, None,
+    or a tree like the value of g. Both are 0.0 by default, which is g(model) = 0. bounds: `(lower,
+    upper)`, each a tree like the start, a number, or None.
 
-    The methods that Ipopt calls (`objective`, `gradient`, `constraints`, `jacobian`, `hessian` and the two structures) have
-    the names and arguments of cyipopt; `limits` are the other arguments of `cyipopt.Problem`. `for_scipy(method)` gives the
-    arguments of `scipy.optimize.minimize`. `unravel(x)` is the model again.
+    The methods that Ipopt calls (`objective`, `gradient`, `constraints`, `jacobian`, `hessian` and
+    the two structures) have the names and arguments of cyipopt; `limits` are the other arguments of
+    `cyipopt.Problem`. `for_scipy(method)` gives the arguments of `scipy.optimize.minimize`.
+    `unravel(x)` is the model again.
 
-    Calls f once. Raises BackendError for an `AutoSparse` with a pattern, TreeError for limits of another structure or
-    shape, NotDifferentiableError for complex leaves, and the errors of `value_and_gradient`.
+    Calls f once. Raises BackendError for an `AutoSparse` with a pattern, TreeError for limits of
+    another structure or shape, NotDifferentiableError for complex leaves, and the errors of
+    `value_and_gradient`.
     """
 
     def __init__(
@@ -51,7 +54,10 @@ class Problem:
     ):
         auto = backend if isinstance(backend, AutoSparse) else AutoSparse(backend)
         if auto.pattern is not None:
-            raise BackendError("Problem: the Jacobian and the Hessian have a pattern each: leave pattern= out of AutoSparse.")
+            raise BackendError(
+                "Problem: the Jacobian and the Hessian have a pattern each: leave pattern= out of"
+                " AutoSparse."
+            )
         auto = replace(auto, format="csr")
         self._objective = Flat(f, auto, start, constants, {})
         self._objective.foresees = True
@@ -82,7 +88,9 @@ class Problem:
 
     @property
     def limits(self) -> dict[str, Any]:
-        """`n`, `m`, `lb`, `ub`, `cl`, `cu`: `cyipopt.Problem(problem_obj=problem, **problem.limits)`."""
+        """`n`, `m`, `lb`, `ub`, `cl`, `cu`: `cyipopt.Problem(problem_obj=problem,
+        **problem.limits)`.
+        """
         return {name: getattr(self, name) for name in ("n", "m", "lb", "ub", "cl", "cu")}
 
     def objective(self, x: Vector) -> float:
@@ -96,13 +104,19 @@ class Problem:
 
     def jacobian(self, x: Vector) -> Vector:
         """The entries of the Jacobian of g, in the order of `jacobianstructure`."""
-        return np.zeros(0) if self._constraint is None else self._jacobian_entries.of(self._constraint.jacobian(x))
+        return (
+            np.zeros(0)
+            if self._constraint is None
+            else self._jacobian_entries.of(self._constraint.jacobian(x))
+        )
 
     def jacobianstructure(self) -> tuple[Any, Any]:
         return self._jacobian_entries.rows, self._jacobian_entries.columns
 
     def hessian(self, x: Vector, lagrange: Vector, obj_factor: float) -> Vector:
-        """The entries of `hessian_matrix` on and below the diagonal, in the order of `hessianstructure`."""
+        """The entries of `hessian_matrix` on and below the diagonal, in the order of
+        `hessianstructure`.
+        """
         return self._hessian_entries.of(self.hessian_matrix(x, lagrange, obj_factor))
 
     def hessianstructure(self) -> tuple[Any, Any]:
@@ -127,9 +141,16 @@ class Problem:
         return self._lagrangian.hessian(x, lagrange, obj_factor)
 
     def for_scipy(self, method: str) -> dict[str, Any]:
-        """The arguments of `scipy.optimize.minimize`; `trust-constr` gets sparse matrices, other methods dense Jacobians."""
+        """The arguments of `scipy.optimize.minimize`; `trust-constr` gets sparse matrices, other
+        methods dense Jacobians.
+        """
         optimize, sparse = scipy("optimize", "Problem"), method.lower() == "trust-constr"
-        arguments: dict[str, Any] = {"fun": self._objective.fun_and_jac, "x0": self.x0, "jac": True, "method": method}
+        arguments: dict[str, Any] = {
+            "fun": self._objective.fun_and_jac,
+            "x0": self.x0,
+            "jac": True,
+            "method": method,
+        }
         if sparse:
             arguments["hess"] = lambda x: self.hessian_matrix(x, np.zeros(self.m))
         if np.isfinite([self.lb, self.ub]).any():
@@ -148,7 +169,9 @@ class Problem:
             return matrix if sparse else matrix.toarray()
 
         hess = (lambda x, v: self.hessian_matrix(x, v, 0.0)) if sparse else optimize.BFGS()
-        return optimize.NonlinearConstraint(lambda x: self.constraints(x)[rows], self.cl[rows], self.cu[rows], jac, hess)
+        return optimize.NonlinearConstraint(
+            lambda x: self.constraints(x)[rows], self.cl[rows], self.cu[rows], jac, hess
+        )
 
 
 __all__ = ["Problem"]

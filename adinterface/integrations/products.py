@@ -33,7 +33,12 @@ class Pulled:
     """The pullback of f as a function of its arguments and of the cotangents that are present."""
 
     def __init__(
-        self, f: ArrayFunction, backend: AutoBackend, active: tuple[bool, ...], present: tuple[bool, ...], single: bool
+        self,
+        f: ArrayFunction,
+        backend: AutoBackend,
+        active: tuple[bool, ...],
+        present: tuple[bool, ...],
+        single: bool,
     ):
         self.f: ArrayFunction = f
         self.backend: AutoBackend = backend
@@ -47,13 +52,21 @@ class Pulled:
         count = len(self.active)
         _, back = pullback(self.f, self.backend, *_marked(args[:count], self.active))
         seeds = _spread(args[count:], self.present)
-        return tuple([g for g, is_active in zip(back(seeds[0] if self.single else seeds), self.active) if is_active])
+        return tuple(
+            [
+                g
+                for g, is_active in zip(back(seeds[0] if self.single else seeds), self.active)
+                if is_active
+            ]
+        )
 
 
 class Pushed:
     """The pushforward of f as a function of its arguments and of the tangents that are present."""
 
-    def __init__(self, f: ArrayFunction, backend: AutoBackend, present: tuple[bool, ...], single: bool):
+    def __init__(
+        self, f: ArrayFunction, backend: AutoBackend, present: tuple[bool, ...], single: bool
+    ):
         self.f: ArrayFunction = f
         self.backend: AutoBackend = backend
         self.present: tuple[bool, ...] = present

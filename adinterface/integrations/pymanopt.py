@@ -32,22 +32,28 @@ Cost = Callable[..., Any]
 
 
 def function(manifold: Manifold, backend: AutoBackend) -> Callable[[Cost], Function]:
-    """A decorator that makes f a function of pymanopt on `manifold`, as `pymanopt.function.jax(manifold)` does.
+    """A decorator that makes f a function of pymanopt on `manifold`, as
+    `pymanopt.function.jax(manifold)` does.
 
         @function(manifold, AutoTorch())
         def cost(x): ...
 
         problem = pymanopt.Problem(manifold, cost)
 
-    f takes one array for each value of a point, in the form of the backend, and returns a real scalar. The Euclidean
-    gradient is the result of `gradient`: dL/dRe + i dL/dIm for complex points. Each derivative is prepared, so f must be
-    pure where the engine compiles. A function for `euclidean_gradient=` or `euclidean_hessian=` may return arrays.
+    f takes one array for each value of a point, in the form of the backend, and returns a real
+    scalar. The Euclidean gradient is the result of `gradient`: dL/dRe + i dL/dIm for complex
+    points. Each derivative is prepared, so f must be pure where the engine compiles. A function for
+    `euclidean_gradient=` or `euclidean_hessian=` may return arrays.
 
-    Raises TypeError for a value that is no manifold or an f that cannot take a point. Raises BackendError for a value that
-    is no backend, MissingEngineError without pymanopt or the engine. Calls raise the errors of `gradient` and `hvp`.
+    Raises TypeError for a value that is no manifold or an f that cannot take a point. Raises
+    BackendError for a value that is no backend, MissingEngineError without pymanopt or the engine.
+    Calls raise the errors of `gradient` and `hvp`.
     """
     if not isinstance(manifold, Manifold):
-        raise TypeError(f"function(manifold, backend): the first argument is {manifold!r}, not a manifold of pymanopt.")
+        raise TypeError(
+            f"function(manifold, backend): the first argument is {manifold!r}, not a manifold of"
+            " pymanopt."
+        )
     engine = EngineBackend(backend)
 
     def decorate(f: Cost) -> Function:
@@ -91,7 +97,9 @@ class EngineBackend(Backend):
         return euclidean_gradient
 
     def generate_hessian_operator(self, function: Cost, num_arguments: int) -> Callable[..., Any]:
-        """The Hessian-vector product, of the point's values and then the vector's: an array, or a list."""
+        """The Hessian-vector product, of the point's values and then the vector's: an array, or a
+        list.
+        """
 
         def halves_to_value(halves: tuple[tuple[Any, ...], ...]) -> Any:
             return function(*[half[0] if len(half) == 1 else _joined(*half) for half in halves])
@@ -101,7 +109,9 @@ class EngineBackend(Backend):
         def euclidean_hessian(*point_and_vector: Any) -> Any:
             point, vector = bisect_sequence(point_and_vector)
             halves = tuple([_halves(x) for x in point])
-            products = fast(halves, tuple([_like(v, x) for v, x in zip(vector, halves, strict=True)]))
+            products = fast(
+                halves, tuple([_like(v, x) for v, x in zip(vector, halves, strict=True)])
+            )
             joined = [half[0] if len(half) == 1 else _joined(*half) for half in products]
             return joined[0] if num_arguments == 1 else joined
 
@@ -109,12 +119,16 @@ class EngineBackend(Backend):
 
 
 def _halves(x: Any) -> tuple[Any, ...]:
-    """A real array, or the real and imaginary parts of a complex one, because `hvp` takes real leaves."""
+    """A real array, or the real and imaginary parts of a complex one, because `hvp` takes real
+    leaves.
+    """
     return (x.real.copy(), x.imag.copy()) if np.iscomplexobj(x) else (x,)
 
 
 def _joined(real: Any, imaginary: Any) -> Any:
-    """The complex array of two halves of any library; some have no sum of a real and a complex array."""
+    """The complex array of two halves of any library; some have no sum of a real and a complex
+    array.
+    """
     library: Any = handler_of(real, scan=False)
     xp = library.namespace(real)
     dtype = xp.complex64 if real.dtype == xp.float32 else xp.complex128
@@ -125,7 +139,8 @@ def _like(vector: Any, halves: tuple[Any, ...]) -> tuple[Any, ...]:
     """A vector in as many parts as its point."""
     if len(halves) == 1 and np.iscomplexobj(vector):
         raise TreeError(
-            "the vector of a Hessian-vector product is complex, and its point real: take `vector.real`, or a complex point."
+            "the vector of a Hessian-vector product is complex, and its point real: take"
+            " `vector.real`, or a complex point."
         )
     vector = np.asarray(vector)
     return (vector,) if len(halves) == 1 else (vector.real.copy(), vector.imag.copy())

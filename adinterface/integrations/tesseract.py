@@ -39,21 +39,30 @@ class Endpoints(NamedTuple):
 
 
 def endpoints(f: Component, backend: AutoBackend) -> Endpoints:
-    """`apply`, `jacobian`, `jacobian_vector_product` and `vector_jacobian_product` of a Tesseract, from f.
+    """`apply`, `jacobian`, `jacobian_vector_product` and `vector_jacobian_product` of a Tesseract,
+    from f.
 
-        apply, jacobian, jacobian_vector_product, vector_jacobian_product = endpoints(f, AutoTorch())
+        apply, jacobian, jacobian_vector_product, vector_jacobian_product = endpoints(f,
+        AutoTorch())
 
-    f takes the dict that `InputSchema` dumps, with arrays in the form of the backend, and returns the dict of `OutputSchema`.
-    Integers, strings and other values are static. Each endpoint is prepared: f must be pure where the engine compiles.
-    `tesseract build` looks for `def apply(inputs)` in the file: define it to return `endpoints(...).apply(inputs)`.
+    f takes the dict that `InputSchema` dumps, with arrays in the form of the backend, and returns
+    the dict of `OutputSchema`. Integers, strings and other values are static. Each endpoint is
+    prepared: f must be pure where the engine compiles. `tesseract build` looks for `def
+    apply(inputs)` in the file: define it to return `endpoints(...).apply(inputs)`.
 
-    Raises TypeError for a value that is no function, BackendError for a value that is no backend. Endpoints raise the errors
-    of the operators, TreeError for an unknown path of the inputs, and OutputError for an unknown path of the outputs.
+    Raises TypeError for a value that is no function, BackendError for a value that is no backend.
+    Endpoints raise the errors of the operators, TreeError for an unknown path of the inputs, and
+    OutputError for an unknown path of the outputs.
     """
     require_arguments("endpoints", f, 1)
     find(backend)
     component = _Component(f, backend)
-    return Endpoints(component.apply, component.jacobian, component.jacobian_vector_product, component.vector_jacobian_product)
+    return Endpoints(
+        component.apply,
+        component.jacobian,
+        component.jacobian_vector_product,
+        component.vector_jacobian_product,
+    )
 
 
 class _Component:
@@ -68,14 +77,20 @@ class _Component:
         """The outputs of f."""
         return _mapping(self._evaluate(_dumped(inputs)))
 
-    def jacobian(self, inputs: Any, jac_inputs: Iterable[str], jac_outputs: Iterable[str]) -> dict[str, ByPath]:
+    def jacobian(
+        self, inputs: Any, jac_inputs: Iterable[str], jac_outputs: Iterable[str]
+    ) -> dict[str, ByPath]:
         """By output, by input, an array of shape `output.shape + input.shape`."""
         selected, rest = _selected(inputs, jac_inputs)
         blocks = self._of(JACOBIAN, jac_outputs)(selected, rest)
         return {path: block[0] for path, block in blocks.items()}
 
     def jacobian_vector_product(
-        self, inputs: Any, jvp_inputs: Iterable[str], jvp_outputs: Iterable[str], tangent_vector: ByPath
+        self,
+        inputs: Any,
+        jvp_inputs: Iterable[str],
+        jvp_outputs: Iterable[str],
+        tangent_vector: ByPath,
     ) -> ByPath:
         """The tangents of the outputs for tangents of the inputs, by path."""
         point = _selected(inputs, jvp_inputs)
@@ -83,7 +98,11 @@ class _Component:
         return dict(tangent)
 
     def vector_jacobian_product(
-        self, inputs: Any, vjp_inputs: Iterable[str], vjp_outputs: Iterable[str], cotangent_vector: ByPath
+        self,
+        inputs: Any,
+        vjp_inputs: Iterable[str],
+        vjp_outputs: Iterable[str],
+        cotangent_vector: ByPath,
     ) -> ByPath:
         """The cotangents of the inputs for cotangents of the outputs, by path."""
         point = _selected(inputs, vjp_inputs)
@@ -127,7 +146,9 @@ def _at(values: Any, path: str, where: str, kind: type[Exception]) -> Any:
         return get_at_path(values, path)
     except (KeyError, IndexError, AttributeError, TypeError, ValueError) as error:
         names = ", ".join(map(repr, values)) if isinstance(values, Mapping) else describe(values)
-        raise kind(f"there is no {path!r} in {where}; its top has {names}. Use the names of the schema.") from error
+        raise kind(
+            f"there is no {path!r} in {where}; its top has {names}. Use the names of the schema."
+        ) from error
 
 
 def _replaced(values: Any, path: list[str], new: Any) -> Any:
@@ -143,7 +164,9 @@ def _replaced(values: Any, path: list[str], new: Any) -> Any:
 def _mapping(values: Any) -> Mapping[str, Any]:
     if isinstance(values, Mapping):
         return values
-    raise OutputError(f"f must return a dict with the names of OutputSchema, not {describe(values)}.")
+    raise OutputError(
+        f"f must return a dict with the names of OutputSchema, not {describe(values)}."
+    )
 
 
 __all__ = ["Endpoints", "endpoints"]

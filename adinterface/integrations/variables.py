@@ -46,7 +46,9 @@ class Inputs:
 
 
 class Outputs(Inputs):
-    """Results by name. Like an OpenMDAO Vector, it copies values, and broadcasts or reshapes them as declared."""
+    """Results by name. Like an OpenMDAO Vector, it copies values, and broadcasts or reshapes them
+    as declared.
+    """
 
     def __init__(self, shapes: dict[str, tuple[int, ...]]):
         super().__init__({name: writable(np.zeros(shape)) for name, shape in shapes.items()})
@@ -61,7 +63,11 @@ class Outputs(Inputs):
     def __setitem__(self, name: str, value: Any) -> None:
         shape, value, self.used = self._shapes[name], array(value), True
         if np.shape(value) != shape:
-            value = np.reshape(value, shape) if np.size(value) == np.prod(shape) else array(np.broadcast_to(value, shape))
+            value = (
+                np.reshape(value, shape)
+                if np.size(value) == np.prod(shape)
+                else array(np.broadcast_to(value, shape))
+            )
         self._values[name] = value + 0.0 if value.dtype.kind in "biu" else value
 
     def set_val(self, value: Any, idxs: Any = ...) -> None:
@@ -81,14 +87,17 @@ class Outputs(Inputs):
 
 
 def apart(component: Any) -> Any:
-    """A copy of a component: its code stores values in the copy, and its arrays support `array.dot(traced)`.
+    """A copy of a component: its code stores values in the copy, and its arrays support
+    `array.dot(traced)`.
 
     Its code may write to its arrays of floating numbers, which are copies.
     """
     clone = copy.copy(component)
     for name, value in vars(component).items():
         if type(value) is np.ndarray:
-            vars(clone)[name] = writable(value.copy()) if value.dtype.kind in "fc" else captured(value)
+            vars(clone)[name] = (
+                writable(value.copy()) if value.dtype.kind in "fc" else captured(value)
+            )
     return clone
 
 

@@ -40,40 +40,60 @@ _NUMPY_NAMES = {
 }
 
 _DTYPES = (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32",
-    "float64", "complex64", "complex128",
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+    "bfloat16", "float32", "float64", "complex64", "complex128",
 )  # fmt: skip
 
-#: Dtypes of results that are computed with few bits, even for float64: some engines have no complex128.
+#: Dtypes of results that are computed with few bits, even for float64: some engines have no
+#: complex128.
 _SINGLE = (np.float32, np.complex64)
 
 #: Reductions that have a value for an empty array.
 _OF_EMPTY = ("all", "any", "mean", "prod", "std", "sum", "var")
 
-#: Names that compositions call and the standard lacks: they are checked only as parts of compositions.
-_PRIMITIVES = ("gather", "matrix_product", "transpose", "own_einsum", "linalg.full_svd", "linalg.reduced_qr")
+#: Names that compositions call and the standard lacks: they are checked only as parts of
+#: compositions.
+_PRIMITIVES = (
+    "gather",
+    "matrix_product",
+    "transpose",
+    "own_einsum",
+    "linalg.full_svd",
+    "linalg.reduced_qr",
+)
 
 #: The classes of results that the engine may return as plain tuples.
-_RESULTS = {"linalg.eigh": EighResult, "linalg.qr": QRResult, "linalg.slogdet": SlogdetResult, "linalg.svd": SVDResult}
+_RESULTS = {
+    "linalg.eigh": EighResult,
+    "linalg.qr": QRResult,
+    "linalg.slogdet": SlogdetResult,
+    "linalg.svd": SVDResult,
+}
 
 
 class ComposedNamespace:
-    """The Array API namespace of an engine, version 2024.12, from the functions that the engine has.
+    """The Array API namespace of an engine, version 2024.12, from the functions that the engine
+    has.
 
-    A function is the first right one of: the function in `own`; the function of `module` under its standard or NumPy name;
-    a composition of others. Each is checked at its first use, in its own thread, in all uses that
-    `adinterface.namespaces.uses` lists. Values are compared with NumPy; with `backend`, derivatives are compared with
-    central differences. A function that returns another value than NumPy, or loses a derivative, is passed over. One that
-    raises in some uses is used for the others.
+    A function is the first right one of: the function in `own`; the function of `module` under its
+    standard or NumPy name; a composition of others. Each is checked at its first use, in its own
+    thread, in all uses that `adinterface.namespaces.uses` lists. Values are compared with NumPy;
+    with `backend`, derivatives are compared with central differences. A function that returns
+    another value than NumPy, or loses a derivative, is passed over. One that raises in some uses is
+    used for the others.
 
     library: the engine's library of arrays: `dtype`, `to_numpy` and `asarray` of it are used.
-    module: the engine's functions, by names of the standard or of NumPy, with `linalg` and `fft` if it has them.
-    own: functions that take precedence, by name, such as `{"asarray": ..., "linalg.solve": ...}`. The compositions also call
-        `gather(x, indices, axis)`, which takes indices that are not negative, `matrix_product(x, y)` of two stacks of matrices
-        of equal length, and `transpose(x, axes)`; by default these are `take`, `matmul` and `transpose` of the module.
-    backend: gives the backend whose primitive differentiates the functions in the check; None leaves derivatives unchecked.
-    custom: tells the engine a derivative. `custom(value, back)` is a function of one array with the values of `value` and the
-        cotangent `back(x, cotangents, results)`. Then functions serve whose values alone are right: `slopes.py` lists them.
+    module: the engine's functions, by names of the standard or of NumPy, with `linalg` and `fft` if
+        it has them.
+    own: functions that take precedence, by name, such as `{"asarray": ..., "linalg.solve": ...}`.
+        The compositions also call `gather(x, indices, axis)`, which takes indices that are not
+        negative, `matrix_product(x, y)` of two stacks of matrices of equal length, and
+        `transpose(x, axes)`; by default these are `take`, `matmul` and `transpose` of the module.
+    backend: gives the backend whose primitive differentiates the functions in the check; None
+        leaves derivatives unchecked.
+    custom: tells the engine a derivative. `custom(value, back)` is a function of one array with the
+        values of `value` and the cotangent `back(x, cotangents, results)`. Then functions serve
+        whose values alone are right: `slopes.py` lists them.
 
     Accessing a function raises AttributeError if none is right. The message lists what was tried.
     """
@@ -94,9 +114,16 @@ class ComposedNamespace:
         own: Mapping[str, Any] | None = None,
         *,
         backend: Callable[[], Backend] | None = None,
-        custom: Callable[[Callable[..., Any], Callable[..., Any]], Callable[..., Any]] | None = None,
+        custom: (
+            Callable[[Callable[..., Any], Callable[..., Any]], Callable[..., Any]] | None
+        ) = None,
     ):
-        self._library, self._module, self._own, self._backend = library, module, dict(own or {}), backend
+        self._library, self._module, self._own, self._backend = (
+            library,
+            module,
+            dict(own or {}),
+            backend,
+        )
         self._custom = custom
         self._chosen: dict[str, Any] = {}
         #: The functions whose checks are running: the check of each needs the next.
@@ -104,7 +131,8 @@ class ComposedNamespace:
         self._lock = threading.Lock()
         #: The thread that checks a function.
         self._checker: int | None = None
-        #: What a check saw, by the name of the function: for messages and for the conformance command.
+        #: What a check saw, by the name of the function: for messages and for the conformance
+        #: command.
         self.findings: dict[str, list[str]] = {}
         self.linalg: _SubNamespace = _SubNamespace(self, "linalg")
         self.fft: _SubNamespace = _SubNamespace(self, "fft")
@@ -118,7 +146,8 @@ class ComposedNamespace:
         chosen = self._chosen.get(name)
         if chosen is not None:
             return chosen
-        if self._checker == threading.get_ident():  # a function that is being checked calls this one
+        # a function that is being checked calls this one
+        if self._checker == threading.get_ident():
             return self._choose(name)
         with self._lock:
             return self._chosen.get(name) or self._chosen_in_a_thread(name)
@@ -139,8 +168,9 @@ class ComposedNamespace:
             return found.result(self.limit)
         except TimeoutError:
             raise BackendError(
-                f"The check of {name} took longer than {self.limit:g} s. Does the engine lock its backward pass, from which "
-                f"{name} was asked for? Then ask for it before: getattr(namespace, {name!r}) when the engine is imported."
+                f"The check of {name} took longer than {self.limit:g} s. Does the engine lock its"
+                f" backward pass, from which {name} was asked for? Then ask for it before:"
+                f" getattr(namespace, {name!r}) when the engine is imported."
             ) from None
         finally:
             self._checker = None
@@ -152,21 +182,30 @@ class ComposedNamespace:
         part, _, last = name.rpartition(".")
         for spelled in dict.fromkeys((last, _NUMPY_NAMES.get(last, last))):
             try:
-                function = operator.attrgetter(f"{part}.{spelled}" if part else spelled)(self._module)
+                function = operator.attrgetter(f"{part}.{spelled}" if part else spelled)(
+                    self._module
+                )
             except AttributeError:
                 continue
             candidates.append((f"module.{spelled}", _named(name, function)))
         if name in COMPOSITIONS:
             candidates.append(("composition", functools.partial(COMPOSITIONS[name], self)))
         if name in _OF_EMPTY:
-            candidates = [(label, self._of_any_size(name, function)) for label, function in candidates]
+            candidates = [
+                (label, self._of_any_size(name, function)) for label, function in candidates
+            ]
         if self._custom is None or name not in SLOPES:
             return candidates
-        told = [(f"{label} with a derivative", self._with_slope(name, function)) for label, function in candidates]
+        told = [
+            (f"{label} with a derivative", self._with_slope(name, function))
+            for label, function in candidates
+        ]
         return [each for pair in zip(candidates, told) for each in pair]
 
     def _of_any_size(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A reduction whose value for an empty array is the one of NumPy: MLX may never return from its own."""
+        """A reduction whose value for an empty array is the one of NumPy: MLX may never return from
+        its own.
+        """
         numpys = getattr(np, name)
 
         def reduce(x: Any, /, **options: Any) -> Any:
@@ -207,7 +246,8 @@ class ComposedNamespace:
         self._choosing[name] = None
         best, passed = None, 0
         for label, candidate in candidates:
-            self._chosen[name] = candidate  # for uses in which the function is called through another one
+            # for uses in which the function is called through another one
+            self._chosen[name] = candidate
             count, wrong = self._check(name, label, findings)
             if not wrong and count > passed:
                 best, passed = candidate, count
@@ -217,13 +257,20 @@ class ComposedNamespace:
         self.findings[name] = findings
         if best is None:
             self._chosen.pop(name, None)
-            seen = "; ".join([*dict.fromkeys(findings)][:3]) or "neither its module nor the compositions have one"
-            raise AttributeError(f"The namespace of {self._library.name} has no {name} that is right: {seen}.")
+            seen = (
+                "; ".join([*dict.fromkeys(findings)][:3])
+                or "neither its module nor the compositions have one"
+            )
+            raise AttributeError(
+                f"The namespace of {self._library.name} has no {name} that is right: {seen}."
+            )
         self._chosen[name] = best
         return best
 
     def _check(self, name: str, label: str, findings: list[str]) -> tuple[int, bool]:
-        """The number of uses in which a function is right, and whether it is silently wrong in another."""
+        """The number of uses in which a function is right, and whether it is silently wrong in
+        another.
+        """
         count = 0
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -232,9 +279,15 @@ class ComposedNamespace:
                     difference = self._difference(use)
                 except RecursionError:
                     needed = " and ".join(self._choosing)
-                    findings.append(f"{label}: {needed} are composed of each other; give the namespace one of them")
-                except Exception as error:  # the engine refuses this way of calling, and its user will see the error
-                    findings.append(f"{label}: {type(error).__name__}: {str(error).partition(chr(10))[0][:200]}")
+                    findings.append(
+                        f"{label}: {needed} are composed of each other; give the namespace one of"
+                        " them"
+                    )
+                except Exception as error:
+                    # the engine refuses this way of calling, and its user will see the error
+                    findings.append(
+                        f"{label}: {type(error).__name__}: {str(error).partition(chr(10))[0][:200]}"
+                    )
                 else:
                     if difference:
                         findings.append(f"{label}: {difference}")
@@ -250,27 +303,41 @@ class ComposedNamespace:
         for mine, right in zip(got, map(np.asarray, wanted), strict=True):
             if mine.shape != right.shape:
                 return f"a result of shape {mine.shape}, not {right.shape}"
-            if mine.dtype.kind != right.dtype.kind and {mine.dtype.kind, right.dtype.kind} != {"i", "u"}:
+            if mine.dtype.kind != right.dtype.kind and {mine.dtype.kind, right.dtype.kind} != {
+                "i",
+                "u",
+            }:
                 return f"a result of dtype {mine.dtype}, not {right.dtype}"
             near = 1e-6 if mine.dtype in _SINGLE else 1e-11
             if not np.allclose(mine, right, rtol=near, atol=near, equal_nan=True):
                 return f"{mine.tolist()}, not {right.tolist()}"
         if len(leaves) == 1 and any(part.dtype == np.float64 for part in self._of_float32(use)):
             return "a result of dtype float64 for float32"
-        if self._backend is None or use.kind == "discrete" or any(np.asarray(part).dtype.kind != "f" for part in wanted):
+        if (
+            self._backend is None
+            or use.kind == "discrete"
+            or any(np.asarray(part).dtype.kind != "f" for part in wanted)
+        ):
             return ""
-        return self._slope_difference(use, leaves, 1e-4 if any(part.dtype in _SINGLE for part in got) else 1e-9)
+        return self._slope_difference(
+            use, leaves, 1e-4 if any(part.dtype in _SINGLE for part in got) else 1e-9
+        )
 
     def _of_float32(self, use: Use) -> list[Array]:
         """The results for float32, if NumPy's are float32."""
         arrays = [x.astype("float32") for x in use.arrays]
-        if any(np.asarray(part).dtype == np.float64 for part in _parts(use.f(NUMPY.namespace(None), *arrays))):
+        if any(
+            np.asarray(part).dtype == np.float64
+            for part in _parts(use.f(NUMPY.namespace(None), *arrays))
+        ):
             return []
         leaves = [self._library.asarray(x, dtype="float32", copy=True) for x in arrays]
         return [self._to_numpy(part) for part in _parts(use.f(self, *leaves))]
 
     def _slope_difference(self, use: Use, leaves: tuple[Any, ...], near: float) -> str:
-        """As `_difference`, of the derivative along a random direction, summed over the outputs with random weights."""
+        """As `_difference`, of the derivative along a random direction, summed over the outputs
+        with random weights.
+        """
         assert self._backend is not None
         backend = self._backend()
         rng = np.random.default_rng(0)
@@ -290,11 +357,19 @@ class ComposedNamespace:
         if "pullback" in backend.gives:
             seeds = tuple([asarray(weight, dtype="float64") for weight in weights])
             cotangents = backend.pullback(_Flat(function), leaves).back(seeds)
-            mine = sum([np.vdot(v, self._to_numpy(w)) for v, w in zip(directions, cotangents) if w is not None])
+            mine = sum(
+                [
+                    np.vdot(v, self._to_numpy(w))
+                    for v, w in zip(directions, cotangents)
+                    if w is not None
+                ]
+            )
         else:
             tangents = tuple([asarray(v, dtype="float64") for v in directions])
             outputs = backend.pushforward(_Flat(function), leaves, tangents).tangents
-            mine = sum([np.vdot(w, self._to_numpy(t)) for w, t in zip(weights, outputs) if t is not None])
+            mine = sum(
+                [np.vdot(w, self._to_numpy(t)) for w, t in zip(weights, outputs) if t is not None]
+            )
         if not np.isclose(mine, right, rtol=near, atol=near):
             return f"a derivative of {float(mine):.12g}, not {right:.12g}"
         return ""
@@ -309,7 +384,11 @@ class ComposedNamespace:
         """The numbers of an array or of a number; None where the engine has not computed them."""
         if not self._library.owns(x):
             return np.asarray(x)
-        return self._library.value_under_trace(x) if self._library.traced(x) else np.asarray(self._library.to_numpy(x))
+        return (
+            self._library.value_under_trace(x)
+            if self._library.traced(x)
+            else np.asarray(self._library.to_numpy(x))
+        )
 
     def dtype_name(self, x: Any) -> str:
         """The name of a dtype, or of the dtype of an array."""
@@ -319,7 +398,9 @@ class ComposedNamespace:
             return str(x.dtype.name)
         for name in _DTYPES:
             known = self._own.get(name, getattr(self._module, _NUMPY_NAMES.get(name, name), None))
-            if (known is not None and known is x) or (known is not None and not isinstance(x, type) and known == x):
+            if (known is not None and known is x) or (
+                known is not None and not isinstance(x, type) and known == x
+            ):
                 return name
         return str(np.dtype(x).name)
 
@@ -338,9 +419,13 @@ class ComposedNamespace:
         return any(map(self._holds, x)) if isinstance(x, (list, tuple)) else self._library.owns(x)
 
     def astype(self, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-        """Another dtype, with a derivative between floating dtypes. By default `Library.asarray` converts."""
+        """Another dtype, with a derivative between floating dtypes. By default `Library.asarray`
+        converts.
+        """
         own = self._own.get("astype")
-        return self._library.asarray(x, dtype=self.dtype_name(dtype)) if own is None else own(x, dtype)
+        return (
+            self._library.asarray(x, dtype=self.dtype_name(dtype)) if own is None else own(x, dtype)
+        )
 
     def can_cast(self, x: Any, to: Any, /) -> bool:
         return bool(np.can_cast(self.dtype_name(x), self.dtype_name(to)))
@@ -353,7 +438,9 @@ class ComposedNamespace:
 
     def isdtype(self, dtype: Any, kind: Any) -> bool:
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        named = tuple([part if isinstance(part, str) else np.dtype(self.dtype_name(part)) for part in kinds])
+        named = tuple(
+            [part if isinstance(part, str) else np.dtype(self.dtype_name(part)) for part in kinds]
+        )
         return bool(np.isdtype(np.dtype(self.dtype_name(dtype)), named))
 
     def result_type(self, *arrays_and_dtypes: Any) -> Any:
@@ -392,7 +479,8 @@ def _named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def _uses(name: str) -> tuple[Use, ...]:
-    from .uses import USES  # here, because it takes some milliseconds, and most programs need no composed namespace
+    # here, because it takes some milliseconds, and most programs need no composed namespace
+    from .uses import USES
 
     return tuple([use for use in USES if use.name == name])
 
@@ -401,7 +489,9 @@ def _parts(result: Any) -> tuple[Any, ...]:
     return tuple(result) if isinstance(result, (tuple, list)) else (result,)
 
 
-def _slope(use: Use, directions: list[Array], weights: list[Array], step: float = 2.0**-13) -> float:
+def _slope(
+    use: Use, directions: list[Array], weights: list[Array], step: float = 2.0**-13
+) -> float:
     """The derivative of NumPy's function by central differences of the fourth order."""
 
     def total(shift: float) -> float:

@@ -1,7 +1,8 @@
 """Derivatives of functions that NumPy-like modules have with wrong derivatives, or with none.
 
-Each function takes the namespace, the argument, the cotangents, the results, and the options of the call. Cotangents and
-results are single arrays, or tuples of arrays where the function returns several.
+Each function takes the namespace, the argument, the cotangents, the results, and the options of the
+call. Cotangents and results are single arrays, or tuples of arrays where the function returns
+several.
 """
 
 from __future__ import annotations
@@ -43,7 +44,11 @@ def _inverse_differences(xp: Any, x: Any) -> Any:
     """1 / (x_j - x_i), and zero where both are equal."""
     differences = _row(xp, x) - _column(xp, x)
     equal = differences == 0
-    return xp.where(equal, xp.zeros_like(differences), 1.0 / xp.where(equal, xp.ones_like(differences), differences))
+    return xp.where(
+        equal,
+        xp.zeros_like(differences),
+        1.0 / xp.where(equal, xp.ones_like(differences), differences),
+    )
 
 
 @slope
@@ -68,9 +73,13 @@ def eigh(xp: Any, x: Any, cotangents: Any, results: Any) -> Any:
 
 @slope
 def qr(xp: Any, x: Any, cotangents: Any, results: Any, mode: str = "reduced") -> Any:
-    """Source: Walter and Lehmann, Algorithmic differentiation of linear algebra functions, 2018, equation 5.4."""
+    """Source: Walter and Lehmann, Algorithmic differentiation of linear algebra functions, 2018,
+    equation 5.4.
+    """
     if mode != "reduced" or x.shape[-2] < x.shape[-1]:
-        raise NotImplementedError("linalg.qr has a derivative for reduced factors of a matrix that is not wide.")
+        raise NotImplementedError(
+            "linalg.qr has a derivative for reduced factors of a matrix that is not wide."
+        )
     q, r = results
     inner = r @ _adjoint(xp, cotangents[1]) - _adjoint(xp, cotangents[0]) @ q
     inner = xp.tril(inner) + _adjoint(xp, xp.tril(inner, k=-1))

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-#: smooth: has a derivative that means something. flat: constant but for jumps, so its derivative is exactly zero.
+#: smooth: has a derivative that means something. flat: constant but for jumps, so its derivative is
+#: exactly zero.
 #: discrete: returns integers, bools or Python values, through which no derivative goes.
 Kind = Literal["smooth", "flat", "discrete"]
 
@@ -19,7 +20,8 @@ Array = np.ndarray[Any, Any]
 class Use:
     """One way to call a function.
 
-    f: `f(xp, *arrays)` for a function of the Array API, `f(*arrays)` for one of NumPy; gives an array or a tuple of them.
+    f: `f(xp, *arrays)` for a function of the Array API, `f(*arrays)` for one of NumPy; gives an
+        array or a tuple of them.
     arrays: its floating arguments, small, in float64.
     """
 

@@ -1,4 +1,6 @@
-"""Every function of the Array API standard, 2024.12, and the operators of its arrays, in the ways that people use them."""
+"""Every function of the Array API standard, 2024.12, and the operators of its arrays, in the ways
+that people use them.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +37,26 @@ def uses(name: str, f: Callable[..., Any], *arrays: Array, kind: Kind = "smooth"
     USES.append(Use(name, f, arrays, kind))
 
 
-# Element by element --------------------------------------------------------------------------------------------------
+# Element by element
+# --------------------------------------------------------------------------------------------------
 
 for _name, _point in {
-    "abs": A, "acos": U, "acosh": P + 1.0, "asin": U, "asinh": A, "atan": A, "atanh": U, "conj": A, "cos": A, "cosh": A,
-    "exp": A, "expm1": A, "imag": A, "log": P, "log10": P, "log1p": P, "log2": P, "negative": A, "positive": A, "real": A,
-    "reciprocal": P, "sin": A, "sinh": A, "sqrt": P, "square": A, "tan": U, "tanh": A,
+    "abs": A, "acos": U, "acosh": P + 1.0, "asin": U, "asinh": A, "atan": A, "atanh": U, "conj": A,
+    "cos": A, "cosh": A, "exp": A, "expm1": A, "imag": A, "log": P, "log10": P, "log1p": P,
+    "log2": P, "negative": A, "positive": A, "real": A, "reciprocal": P, "sin": A, "sinh": A,
+    "sqrt": P, "square": A, "tan": U, "tanh": A,
 }.items():  # fmt: skip
     uses(_name, lambda xp, x, name=_name: getattr(xp, name)(x), _point)
-    uses(_name, lambda xp, x, name=_name: getattr(xp, name)(x[0, ...]), np.stack([_point, _point])[:, ::-1])
-    uses(_name, lambda xp, x, name=_name: getattr(xp, name)(x), np.array(abs(_point.flat[0]) + (_name == "acosh")))
+    uses(
+        _name,
+        lambda xp, x, name=_name: getattr(xp, name)(x[0, ...]),
+        np.stack([_point, _point])[:, ::-1],
+    )
+    uses(
+        _name,
+        lambda xp, x, name=_name: getattr(xp, name)(x),
+        np.array(abs(_point.flat[0]) + (_name == "acosh")),
+    )
 uses("abs", lambda xp, x: xp.abs(x + 2j * x * x), A)
 uses("conj", lambda xp, x: xp.real(xp.conj(x + 1j * x * x) * (2 + 3j)), A)
 uses("exp", lambda xp, x: xp.real(xp.exp(1j * x)), A)
@@ -57,7 +69,17 @@ for _name in ("ceil", "floor", "round", "sign", "trunc"):
 for _name in ("isfinite", "isinf", "isnan", "signbit"):
     uses(_name, lambda xp, x, name=_name: getattr(xp, name)(x), A, kind="discrete")
 
-for _name in ("add", "atan2", "divide", "hypot", "logaddexp", "maximum", "minimum", "multiply", "subtract"):
+for _name in (
+    "add",
+    "atan2",
+    "divide",
+    "hypot",
+    "logaddexp",
+    "maximum",
+    "minimum",
+    "multiply",
+    "subtract",
+):
     uses(_name, lambda xp, x, y, name=_name: getattr(xp, name)(x, y), A, B)
     uses(_name, lambda xp, x, y, name=_name: getattr(xp, name)(x, y), A, ROW)
     uses(_name, lambda xp, x, y, name=_name: getattr(xp, name)(x[:, None], y), ROW, V)
@@ -82,14 +104,37 @@ for _name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_eq
 for _name in ("logical_and", "logical_or", "logical_xor"):
     uses(_name, lambda xp, x, y, name=_name: getattr(xp, name)(x > 0, y > 0), A, B, kind="discrete")
 uses("logical_not", lambda xp, x: xp.logical_not(x > 0), A, kind="discrete")
-for _name in ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"):
-    uses(_name, lambda xp, x, name=_name: getattr(xp, name)(xp.astype(x * 4, xp.int64) % 8, xp.asarray(2)), A, kind="discrete")
-uses("bitwise_invert", lambda xp, x: xp.bitwise_invert(xp.astype(x * 4, xp.int64)), A, kind="discrete")
+for _name in (
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+):
+    uses(
+        _name,
+        lambda xp, x, name=_name: getattr(xp, name)(xp.astype(x * 4, xp.int64) % 8, xp.asarray(2)),
+        A,
+        kind="discrete",
+    )
+uses(
+    "bitwise_invert",
+    lambda xp, x: xp.bitwise_invert(xp.astype(x * 4, xp.int64)),
+    A,
+    kind="discrete",
+)
 
-# Statistics ----------------------------------------------------------------------------------------------------------
+# Statistics
+# ------------------------------------------------------------------------------------------------
 
 for _name in ("sum", "prod", "mean", "max", "min", "var", "std"):
-    for _options in ({}, {"axis": 0}, {"axis": -1, "keepdims": True}, {"axis": (0, 2)}, {"axis": None, "keepdims": True}):
+    for _options in (
+        {},
+        {"axis": 0},
+        {"axis": -1, "keepdims": True},
+        {"axis": (0, 2)},
+        {"axis": None, "keepdims": True},
+    ):
         _x = T if _options.get("axis") == (0, 2) else TIES
         uses(_name, lambda xp, x, name=_name, options=_options: getattr(xp, name)(x, **options), _x)
     uses(_name, lambda xp, x, name=_name: getattr(xp, name)(x, axis=1), BACKWARD)
@@ -115,7 +160,8 @@ uses("diff", lambda xp, x: xp.diff(x, axis=0, n=1), A)
 uses("diff", lambda xp, x: xp.diff(x, n=2), V)
 uses("diff", lambda xp, x, y: xp.diff(x, prepend=y[:1], append=y[1:]), V, ROW)
 
-# Manipulation --------------------------------------------------------------------------------------------------------
+# Manipulation
+# ------------------------------------------------------------------------------------------------
 
 uses("broadcast_to", lambda xp, x: xp.broadcast_to(x, (2, 4, 3)), ROW)
 uses("broadcast_to", lambda xp, x: xp.broadcast_to(x, (3, 2)), S)
@@ -150,7 +196,8 @@ uses("tile", lambda xp, x: xp.tile(x, (3,)), V)
 uses("unstack", lambda xp, x: tuple(xp.unstack(x)), A)
 uses("unstack", lambda xp, x: tuple(xp.unstack(x, axis=-1)), A)
 
-# Creation ------------------------------------------------------------------------------------------------------------
+# Creation
+# ------------------------------------------------------------------------------------------------
 
 uses("arange", lambda xp, x: x * xp.arange(4, dtype=xp.float64), V)
 uses("asarray", lambda xp, x: xp.asarray(x) * xp.asarray([1.0, 2.0, 3.0, 4.0]), V)
@@ -173,7 +220,8 @@ uses("triu", lambda xp, x: xp.triu(x, k=1), STACK)
 uses("zeros", lambda xp, x: x * xp.zeros((4,), dtype=xp.float64), V, kind="flat")
 uses("zeros_like", lambda xp, x: xp.zeros_like(x), V, kind="discrete")
 
-# Data types and inspection -------------------------------------------------------------------------------------------
+# Data types and inspection
+# -------------------------------------------------------------------------------------------
 
 uses("astype", lambda xp, x: xp.astype(x, xp.float64), V)
 uses("astype", lambda xp, x: xp.real(xp.astype(x, xp.complex128) * (1 + 2j)), V)
@@ -184,30 +232,46 @@ uses("iinfo", lambda xp, x: int(xp.iinfo(xp.int32).max), V, kind="discrete")
 uses("isdtype", lambda xp, x: xp.isdtype(x.dtype, "real floating"), V, kind="discrete")
 uses("result_type", lambda xp, x: xp.result_type(x, xp.float32) == xp.float64, V, kind="discrete")
 
-# Searching, sorting, sets --------------------------------------------------------------------------------------------
+# Searching, sorting, sets
+# --------------------------------------------------------------------------------------------
 
 uses("argmax", lambda xp, x: xp.argmax(x, axis=1), A, kind="discrete")
 uses("argmin", lambda xp, x: xp.argmin(x, axis=0, keepdims=True), A, kind="discrete")
 uses("argsort", lambda xp, x: xp.argsort(x, axis=-1, descending=True), A, kind="discrete")
 uses("nonzero", lambda xp, x: tuple(xp.nonzero(x > 0)), A, kind="discrete")
-uses("searchsorted", lambda xp, x: xp.searchsorted(xp.asarray([-1.0, 0.0, 1.0]), x), V, kind="discrete")
+uses(
+    "searchsorted",
+    lambda xp, x: xp.searchsorted(xp.asarray([-1.0, 0.0, 1.0]), x),
+    V,
+    kind="discrete",
+)
 uses("sort", lambda xp, x: xp.sort(x), V)
 uses("sort", lambda xp, x: xp.sort(x, axis=0), A)
 uses("sort", lambda xp, x: xp.sort(x, axis=1, descending=True), T)
 uses("where", lambda xp, x, y: xp.where(x > 0, x, y), A, B)
 uses("where", lambda xp, x, y: xp.where(x > 0, x, y), A, ROW)
 uses("where", lambda xp, x, y, z: xp.where(x > 0, y[:, None], z), A, V[:2], S)
-uses("where", lambda xp, x: xp.where(xp.asarray([[True], [False]]), x, 2j * x), ROW, kind="discrete")
+uses(
+    "where", lambda xp, x: xp.where(xp.asarray([[True], [False]]), x, 2j * x), ROW, kind="discrete"
+)
 uses("where", lambda xp, x, y: xp.where(xp.asarray([True, False, True]), x * y, 0.5), A, ROW)
 for _name in ("unique_all", "unique_counts", "unique_inverse"):
     uses(_name, lambda xp, x, name=_name: getattr(xp, name)(x)[1], V, kind="discrete")
-uses("unique_values", lambda xp, x: xp.sort(xp.unique_values(xp.astype(x, xp.int64))), V, kind="discrete")
+uses(
+    "unique_values",
+    lambda xp, x: xp.sort(xp.unique_values(xp.astype(x, xp.int64))),
+    V,
+    kind="discrete",
+)
 uses("take", lambda xp, x: xp.take(x, xp.asarray([2, 0, 2]), axis=1), A)
 uses("take", lambda xp, x: xp.take(x, xp.asarray([1, -1])), V)
-uses("take_along_axis", lambda xp, x: xp.take_along_axis(x, xp.asarray([[2, 0], [1, 1]]), axis=1), A)
+uses(
+    "take_along_axis", lambda xp, x: xp.take_along_axis(x, xp.asarray([[2, 0], [1, 1]]), axis=1), A
+)
 uses("take_along_axis", lambda xp, x: xp.take_along_axis(x, xp.argsort(x, axis=0), axis=0), A)
 
-# Products ------------------------------------------------------------------------------------------------------------
+# Products
+# ------------------------------------------------------------------------------------------------
 
 for _where in ("", "linalg."):
 
@@ -218,13 +282,34 @@ for _where in ("", "linalg."):
     uses(_where + "matmul", lambda xp, x, y, get=_get: get(xp, "matmul")(x, y), STACK, ROW)
     uses(_where + "matmul", lambda xp, x, y, get=_get: get(xp, "matmul")(x, y), ROW, M)
     uses(_where + "matmul", lambda xp, x, y, get=_get: get(xp, "matmul")(x, y), STACK, N)
-    uses(_where + "matrix_transpose", lambda xp, x, get=_get: get(xp, "matrix_transpose")(x), STACK[:, :2])
+    uses(
+        _where + "matrix_transpose",
+        lambda xp, x, get=_get: get(xp, "matrix_transpose")(x),
+        STACK[:, :2],
+    )
     uses(_where + "tensordot", lambda xp, x, y, get=_get: get(xp, "tensordot")(x, y, axes=1), A, M)
-    uses(_where + "tensordot", lambda xp, x, y, get=_get: get(xp, "tensordot")(x, y, axes=((1, 0), (0, 1))), A, B.T)
-    uses(_where + "tensordot", lambda xp, x, y, get=_get: get(xp, "tensordot")(x, y, axes=0), ROW, V)
+    uses(
+        _where + "tensordot",
+        lambda xp, x, y, get=_get: get(xp, "tensordot")(x, y, axes=((1, 0), (0, 1))),
+        A,
+        B.T,
+    )
+    uses(
+        _where + "tensordot", lambda xp, x, y, get=_get: get(xp, "tensordot")(x, y, axes=0), ROW, V
+    )
     uses(_where + "vecdot", lambda xp, x, y, get=_get: get(xp, "vecdot")(x, y), A, B)
-    uses(_where + "vecdot", lambda xp, x, y, get=_get: get(xp, "vecdot")(x, y, axis=-2), T, T[:1] + 0.3)
-    uses(_where + "vecdot", lambda xp, x, y, get=_get: xp.real(get(xp, "vecdot")(x * (1 + 2j), y + 0j)), A, ROW)
+    uses(
+        _where + "vecdot",
+        lambda xp, x, y, get=_get: get(xp, "vecdot")(x, y, axis=-2),
+        T,
+        T[:1] + 0.3,
+    )
+    uses(
+        _where + "vecdot",
+        lambda xp, x, y, get=_get: xp.real(get(xp, "vecdot")(x * (1 + 2j), y + 0j)),
+        A,
+        ROW,
+    )
 
 uses("einsum", lambda xp, x, y: xp.einsum("ij,jk->ik", x, y), A, M)
 uses("einsum", lambda xp, x, y: xp.einsum("ij,ij->i", x, y), A, A[:, :1])
@@ -233,7 +318,8 @@ uses("einsum", lambda xp, x: xp.einsum("ii", x), M)
 uses("einsum", lambda xp, x, y: xp.einsum("...ij,...j->...i", x, y), STACK, ROW)
 uses("einsum", lambda xp, x, y: xp.einsum("i,j,k->ijk", x, y, xp.asarray(ROW)), V, ROW)
 
-# linalg --------------------------------------------------------------------------------------------------------------
+# linalg
+# ------------------------------------------------------------------------------------------------
 
 
 def _symmetric(xp: Any, x: Any) -> Any:
@@ -250,12 +336,20 @@ for _x in (M, STACK):
     uses("linalg.eigvalsh", lambda xp, x: xp.linalg.eigvalsh(_symmetric(xp, x)), _x)
     uses("linalg.eigh", lambda xp, x: xp.linalg.eigh(_symmetric(xp, x))[0], _x)
     # An eigenvector has no sign of its own; its outer product with itself has.
-    uses("linalg.eigh", lambda xp, x: xp.linalg.eigh(_symmetric(xp, x)).eigenvectors[..., 0:1] ** 2, _x)
+    uses(
+        "linalg.eigh",
+        lambda xp, x: xp.linalg.eigh(_symmetric(xp, x)).eigenvectors[..., 0:1] ** 2,
+        _x,
+    )
     uses("linalg.svdvals", lambda xp, x: xp.linalg.svdvals(x), _x)
     uses("linalg.pinv", lambda xp, x: xp.linalg.pinv(x), _x)
     uses("linalg.matrix_power", lambda xp, x: xp.linalg.matrix_power(x, 3), _x)
     uses("linalg.matrix_power", lambda xp, x: xp.linalg.matrix_power(x, -2), _x)
-    uses("linalg.matrix_power", lambda xp, x: xp.linalg.matrix_power(x, 1) + xp.linalg.matrix_power(x, 0), _x)
+    uses(
+        "linalg.matrix_power",
+        lambda xp, x: xp.linalg.matrix_power(x, 1) + xp.linalg.matrix_power(x, 0),
+        _x,
+    )
     uses("linalg.qr", lambda xp, x: xp.linalg.qr(x).Q ** 2, _x)
     uses("linalg.qr", lambda xp, x: xp.abs(xp.linalg.qr(x)[1]), _x)
     uses("linalg.trace", lambda xp, x: xp.linalg.trace(x), _x)
@@ -282,12 +376,15 @@ uses("linalg.cross", lambda xp, x, y: xp.linalg.cross(x, y), A, ROW)
 uses("linalg.cross", lambda xp, x, y: xp.linalg.cross(x, y, axis=0), M, N)
 uses("linalg.outer", lambda xp, x, y: xp.linalg.outer(x, y), V, ROW)
 for _ord in (2, 1, 3, 0.5, float("inf"), -float("inf"), -1):
-    uses("linalg.vector_norm", lambda xp, x, ord=_ord: xp.linalg.vector_norm(x, ord=ord, axis=-1), A)
+    uses(
+        "linalg.vector_norm", lambda xp, x, ord=_ord: xp.linalg.vector_norm(x, ord=ord, axis=-1), A
+    )
 uses("linalg.vector_norm", lambda xp, x: xp.linalg.vector_norm(x), A)
 uses("linalg.vector_norm", lambda xp, x: xp.linalg.vector_norm(x, axis=(0, 2), keepdims=True), T)
 uses("linalg.vector_norm", lambda xp, x: xp.linalg.vector_norm(x, ord=0), V, kind="flat")
 
-# fft -----------------------------------------------------------------------------------------------------------------
+# fft
+# ------------------------------------------------------------------------------------------------
 
 
 def _parts(xp: Any, z: Any) -> Any:
@@ -295,11 +392,34 @@ def _parts(xp: Any, z: Any) -> Any:
 
 
 for _name in ("fft", "ifft"):
-    uses(f"fft.{_name}", lambda xp, x, y, name=_name: _parts(xp, getattr(xp.fft, name)(x + 1j * y)), V, P)
-    uses(f"fft.{_name}", lambda xp, x, name=_name: _parts(xp, getattr(xp.fft, name)(x + 0j, n=3, axis=0)), M)
-    uses(f"fft.{_name}", lambda xp, x, name=_name: _parts(xp, getattr(xp.fft, name)(x + 0j, n=5, norm="ortho")), A)
-    uses(f"fft.{_name}n", lambda xp, x, name=_name: _parts(xp, getattr(xp.fft, name + "n")(x + 0j)), A)
-    uses(f"fft.{_name}n", lambda xp, x, n=_name: _parts(xp, getattr(xp.fft, n + "n")(x + 0j, axes=(0, 2), norm="forward")), T)
+    uses(
+        f"fft.{_name}",
+        lambda xp, x, y, name=_name: _parts(xp, getattr(xp.fft, name)(x + 1j * y)),
+        V,
+        P,
+    )
+    uses(
+        f"fft.{_name}",
+        lambda xp, x, name=_name: _parts(xp, getattr(xp.fft, name)(x + 0j, n=3, axis=0)),
+        M,
+    )
+    uses(
+        f"fft.{_name}",
+        lambda xp, x, name=_name: _parts(xp, getattr(xp.fft, name)(x + 0j, n=5, norm="ortho")),
+        A,
+    )
+    uses(
+        f"fft.{_name}n",
+        lambda xp, x, name=_name: _parts(xp, getattr(xp.fft, name + "n")(x + 0j)),
+        A,
+    )
+    uses(
+        f"fft.{_name}n",
+        lambda xp, x, n=_name: _parts(
+            xp, getattr(xp.fft, n + "n")(x + 0j, axes=(0, 2), norm="forward")
+        ),
+        T,
+    )
 for _length in (4, 5):
     _r = np.linspace(-1.0, 1.5, _length) ** 3 + 0.4
     uses("fft.rfft", lambda xp, x: _parts(xp, xp.fft.rfft(x)), _r)
@@ -317,10 +437,12 @@ uses("fft.ifftshift", lambda xp, x: xp.fft.ifftshift(x, axes=(0, 2)), T)
 uses("fft.fftfreq", lambda xp, x: x * xp.astype(xp.fft.fftfreq(4, d=0.5), xp.float64), V)
 uses("fft.rfftfreq", lambda xp, x: x[:3] * xp.astype(xp.fft.rfftfreq(4, d=0.5), xp.float64), V)
 
-# The array itself ----------------------------------------------------------------------------------------------------
+# The array itself
+# ------------------------------------------------------------------------------------------------
 
 for _symbol, _operation in {
-    "+": lambda x, y: x + y, "-": lambda x, y: x - y, "*": lambda x, y: x * y, "/": lambda x, y: x / y,
+    "+": lambda x, y: x + y, "-": lambda x, y: x - y, "*": lambda x, y: x * y, "/":
+    lambda x, y: x / y,
 }.items():  # fmt: skip
     uses(f"x {_symbol} y", lambda xp, x, y, op=_operation: op(x, y), A, B)
     uses(f"x {_symbol} y", lambda xp, x, op=_operation: op(x, 1.7) + op(1.7, x), BACKWARD)
@@ -335,18 +457,24 @@ uses("-x", lambda xp, x: -x, A)
 uses("+x", lambda xp, x: +x, A)
 uses("abs(x)", lambda xp, x: abs(x), A)
 for _symbol, _comparison in {
-    "<": lambda x, y: x < y, "<=": lambda x, y: x <= y, ">": lambda x, y: x > y, ">=": lambda x, y: x >= y,
-    "==": lambda x, y: x == y, "!=": lambda x, y: x != y,
+    "<": lambda x, y: x < y, "<=": lambda x, y: x <= y, ">": lambda x, y: x > y, ">=":
+    lambda x, y: x >= y, "==": lambda x, y: x == y, "!=": lambda x, y: x != y,
 }.items():  # fmt: skip
     uses(f"x {_symbol} y", lambda xp, x, y, op=_comparison: op(x, y), A, B, kind="discrete")
-uses("x & y", lambda xp, x, y: ((x > 0) & (y > 0)) | ((x < 0) ^ (y < 0)) | ~(x > 1), A, B, kind="discrete")
+uses(
+    "x & y",
+    lambda xp, x, y: ((x > 0) & (y > 0)) | ((x < 0) ^ (y < 0)) | ~(x > 1),
+    A,
+    B,
+    kind="discrete",
+)
 uses("x.T", lambda xp, x: x.T, A)
 uses("x.mT", lambda xp, x: x.mT, STACK[:, :2])
 uses("x.shape", lambda xp, x: (*x.shape, x.ndim), A, kind="discrete")
 uses("x.dtype", lambda xp, x: x.dtype == xp.float64, A, kind="discrete")
 for _index in (
-    0, -1, (1, 2), slice(1, None), (slice(None), 1), (slice(None), slice(None, None, 2)), None, Ellipsis, (Ellipsis, 0),
-    (None, 1, Ellipsis), (0, slice(0, 2)),
+    0, -1, (1, 2), slice(1, None), (slice(None), 1), (slice(None), slice(None, None, 2)), None,
+    Ellipsis, (Ellipsis, 0), (None, 1, Ellipsis), (0, slice(0, 2)),
 ):  # fmt: skip
     uses("x[...]", lambda xp, x, index=_index: x[index], A)
 uses("x[...]", lambda xp, x: x[:, xp.asarray([2, 0, 2])], A)

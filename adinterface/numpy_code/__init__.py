@@ -1,7 +1,8 @@
 """`numpy_function`: plain NumPy code on any engine.
 
-An extension: it may import the contract and `tree`, and names neither engines nor operators. Engines import
-`for_engines`. `deep`, which is experimental, has an entry of its own: nothing imports its inner modules.
+An extension: it may import the contract and `tree`, and names neither engines nor operators.
+Engines import `for_engines`. `deep`, which is experimental, has an entry of its own: nothing
+imports its inner modules.
 """
 
 from __future__ import annotations
@@ -35,21 +36,24 @@ def numpy_function(*, deep: bool = False) -> Callable[[Callable[P, T]], Callable
 def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
     """Let a function that is written with NumPy alone run on the arrays of any engine.
 
-    Inside, an engine's arrays implement NumPy's protocols: `np.tanh(x @ w)`, `x.sum(axis=0)`, `x[1:]`, `np.linalg.solve(a, b)`,
-    `np.einsum(...)` and the ufuncs of `scipy.special` call the engine. NumPy arrays that f captures are constants. Arrays that
-    f makes, such as `np.zeros(n)` and `x.copy()`, can be written to, by `a[i] = x[0]`, `+=`, `out=`, `np.add.at` and others,
-    with NumPy's views; an f that writes runs as a copy in which NumPy's functions that make arrays are replaced. Code that
-    cannot work raises NumpyCodeError, which names the expression and what to write instead: a write to an argument of f,
-    `np.asarray` of a differentiated array, `float(x)`.
+    Inside, an engine's arrays implement NumPy's protocols: `np.tanh(x @ w)`, `x.sum(axis=0)`,
+    `x[1:]`, `np.linalg.solve(a, b)`, `np.einsum(...)` and the ufuncs of `scipy.special` call the
+    engine. NumPy arrays that f captures are constants. Arrays that f makes, such as `np.zeros(n)`
+    and `x.copy()`, can be written to, by `a[i] = x[0]`, `+=`, `out=`, `np.add.at` and others, with
+    NumPy's views; an f that writes runs as a copy in which NumPy's functions that make arrays are
+    replaced. Code that cannot work raises NumpyCodeError, which names the expression and what to
+    write instead: a write to an argument of f, `np.asarray` of a differentiated array, `float(x)`.
 
-    f takes and returns trees, as operators do. A call with NumPy arrays and numbers alone (as in finite differences) runs f
-    itself. Compiled code has no overhead of the wrappers.
+    f takes and returns trees, as operators do. A call with NumPy arrays and numbers alone (as in
+    finite differences) runs f itself. Compiled code has no overhead of the wrappers.
 
-    deep: experimental, because it reads Python's bytecode and uses private names of other packages. f, and the Python code that
-    it calls, runs as a copy in which NumPy's names are replaced: functions, methods and classes of its own module, of SciPy and
-    other packages, each copied at its first use. `np.asarray(x)`, `float(x)`, `math.sin(x)` and `isinstance(x, np.ndarray)`
-    keep the gradient there. Nothing is changed outside of the copies. Compiled functions are not replaced, and refuse
-    differentiated arrays by name. A differentiated number that f assigns to a global name is a plain one after the call.
+    deep: experimental, because it reads Python's bytecode and uses private names of other packages.
+    f, and the Python code that it calls, runs as a copy in which NumPy's names are replaced:
+    functions, methods and classes of its own module, of SciPy and other packages, each copied at
+    its first use. `np.asarray(x)`, `float(x)`, `math.sin(x)` and `isinstance(x, np.ndarray)` keep
+    the gradient there. Nothing is changed outside of the copies. Compiled functions are not
+    replaced, and refuse differentiated arrays by name. A differentiated number that f assigns to a
+    global name is a plain one after the call.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, gradient, numpy_function
@@ -64,8 +68,8 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
         return functools.partial(numpy_function, deep=deep)
     if not callable(f):
         raise TypeError(
-            f"numpy_function takes a function, not a {type(f).__name__}: write @numpy_function above its definition, or "
-            f"numpy_function(f)."
+            f"numpy_function takes a function, not a {type(f).__name__}: write @numpy_function"
+            " above its definition, or numpy_function(f)."
         )
 
     copy_for_call: Any = _UNASKED
@@ -78,7 +82,8 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             return f(*args, **kwargs)
         nonlocal copy_for_call
         if copy_for_call is _UNASKED:
-            from .deep import with_deep_names, with_making_names  # a late import: a program without writes need not load it
+            # a late import: a program without writes need not load it
+            from .deep import with_deep_names, with_making_names
 
             copy_for_call = with_deep_names(f) if deep else with_making_names(f)
         wrapped = [_wrapped(leaf, copy_for_call is not None) for leaf in leaves]
@@ -91,7 +96,9 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
         try:
             with within(CORE, now()._replace(form=_taken)):
                 result = (f if copy_for_call is None else copy_for_call())(*args, **kwargs)
-            result = _unwrapped(result, [x for x in wrapped if type(x) is NumpyArray] if here.gaps else [])
+            result = _unwrapped(
+                result, [x for x in wrapped if type(x) is NumpyArray] if here.gaps else []
+            )
             # The code may have caught an error, and C code may have ignored it.
             if here.refused is not None and not _of_engine(result):
                 raise NumpyCodeError(here.refused)
@@ -99,16 +106,18 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             _note_remedies(error, error, deep)
             raise
         except Exception as error:
-            # NumPy's error, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in SciPy's C code, replaces the
-            # wrapper's own.
-            replaced = isinstance(error, (ValueError, SystemError)) and isinstance(error.__cause__, NumpyCodeError)
+            # NumPy's error, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in
+            # SciPy's C code, replaces the wrapper's own.
+            replaced = isinstance(error, (ValueError, SystemError)) and isinstance(
+                error.__cause__, NumpyCodeError
+            )
             said = str(error.__cause__) if replaced else of_others(error, deep)
             if said is not None:
                 refused = NumpyCodeError(said)
                 _note_remedies(refused, error, deep)
                 raise refused from error
-            # SciPy has error classes of its own. C code may also call f again while the wrapper's error is pending: CPython
-            # then may not find an attribute that is there.
+            # SciPy has error classes of its own. C code may also call f again while the wrapper's
+            # error is pending: CPython then may not find an attribute that is there.
             if here.refused is not None and here.refused not in getattr(error, "__notes__", ()):
                 error.add_note(here.refused)
             raise
@@ -136,8 +145,16 @@ def _note_remedies(refused: NumpyCodeError, raised: BaseException, deep: bool) -
 
 
 def _wrapped(leaf: Leaf, writing: bool) -> Any:
-    array = NumpyArray(leaf.value, engine_of(leaf.library)) if leaf.library is not NUMPY else leaf.value
-    if array.dtype.kind == "f" and array.ndim and leaf.library is not NUMPY and not array._traced() and np.any(np.isnan(array)):
+    array = (
+        NumpyArray(leaf.value, engine_of(leaf.library)) if leaf.library is not NUMPY else leaf.value
+    )
+    if (
+        array.dtype.kind == "f"
+        and array.ndim
+        and leaf.library is not NUMPY
+        and not array._traced()
+        and np.any(np.isnan(array))
+    ):
         array = np.array(leaf.library.to_numpy(leaf.value))  # data with gaps
     if type(array) is not NumpyArray and writing:
         from .made_array import captured
@@ -164,16 +181,28 @@ def _taken(result: Any) -> Any:
 
 
 def _unwrapped(result: Any, arguments: list[NumpyArray]) -> Any:
-    """The engine's arrays in f's value, without wrappers. arguments: those of f, if it has computed with plain NaN."""
+    """The engine's arrays in f's value, without wrappers. arguments: those of f, if it has computed
+    with plain NaN.
+    """
     if isinstance(result, NumpyArray):
-        return (with_nan(result, arguments) if arguments and type(result) is NumpyArray else result)._array
+        return (
+            with_nan(result, arguments) if arguments and type(result) is NumpyArray else result
+        )._array
     structure, leaves = flatten(Constant(result), "the result")
     values = [leaf.value for leaf in leaves]
     if arguments:
         wrapped = [
-            wrap(leaf.value, engine_of(leaf.library)) if leaf.library not in (NUMPY, PYTHON) else None for leaf in leaves
+            (
+                wrap(leaf.value, engine_of(leaf.library))
+                if leaf.library not in (NUMPY, PYTHON)
+                else None
+            )
+            for leaf in leaves
         ]
-        values = [value if x is None else with_nan(x, arguments)._array for value, x in zip(values, wrapped)]
+        values = [
+            value if x is None else with_nan(x, arguments)._array
+            for value, x in zip(values, wrapped)
+        ]
     return _without_wrappers(structure).build(iter(values))
 
 
@@ -194,7 +223,12 @@ def _without_wrappers(structure: Structure) -> Structure:
 _UNASKED = object()
 
 
-# So that an operator can be called inside f: it sees the engine's array, and its results are wrapped again.
-register_stand_in(NumpyArray, lambda x: ((x._array,), x._engine), lambda engine, children: wrap(children[0], engine))
+# So that an operator can be called inside f: it sees the engine's array, and its results are
+# wrapped again.
+register_stand_in(
+    NumpyArray,
+    lambda x: ((x._array,), x._engine),
+    lambda engine, children: wrap(children[0], engine),
+)
 
 __all__ = ["numpy_function"]

@@ -1,4 +1,6 @@
-"""The arrays inside `numpy_function`: wrappers of an engine's arrays that implement NumPy's protocols."""
+"""The arrays inside `numpy_function`: wrappers of an engine's arrays that implement NumPy's
+protocols.
+"""
 
 from __future__ import annotations
 
@@ -67,22 +69,32 @@ from .writes import accumulate_at, holds_storage, into, put, stacked, writable, 
 _PIECEWISE = np.piecewise
 #: Where every tenth of a microsecond counts, a wrapper is made without the call of `__init__`.
 _new = object.__new__
-#: The parts of an index that take no element by an array, and always make a view unless the result is a number.
+#: The parts of an index that take no element by an array, and always make a view unless the result
+#: is a number.
 _BASIC = frozenset({int, slice, type(None)})
-#: Products with other objects, such as sparse matrices: `(ufunc, other, array, reflected)` to the product, or NotImplemented.
+#: Products with other objects, such as sparse matrices: `(ufunc, other, array, reflected)` to the
+#: product, or NotImplemented.
 PRODUCTS: list[Callable[..., Any]] = []
-#: How operators, `item` and `tolist` make Python numbers in code that runs as a copy; set by `python_numbers`.
+#: How operators, `item` and `tolist` make Python numbers in code that runs as a copy; set by
+#: `python_numbers`.
 OF_PYTHON: dict[str, Callable[..., Any]] = {}
 _UNKNOWN = itertools.count()
 #: Keywords of ufuncs that change nothing here as long as they have these values.
-_HARMLESS: dict[str, Any] = {"casting": ("same_kind", "unsafe"), "order": ("K",), "subok": (True,), "where": (True,)}
+_HARMLESS: dict[str, Any] = {
+    "casting": ("same_kind", "unsafe"),
+    "order": ("K",),
+    "subok": (True,),
+    "where": (True,),
+}
 
 
 class NumpyArray(Storage):
-    """An engine's array that implements NumPy's functions, operators, indexing and methods by calling the engine.
+    """An engine's array that implements NumPy's functions, operators, indexing and methods by
+    calling the engine.
 
-    It refuses to become a plain array or a Python float while the engine traces it, because that would drop its
-    gradient. A write to its elements gives it a new engine's array, which its views see, as in NumPy.
+    It refuses to become a plain array or a Python float while the engine traces it, because that
+    would drop its gradient. A write to its elements gives it a new engine's array, which its views
+    see, as in NumPy.
     """
 
     __slots__ = ()
@@ -95,10 +107,12 @@ class NumpyArray(Storage):
 
     # NumPy's protocols
 
-    # Every operation runs this, so the usual forms come first, and there is no comprehension, which would make a cell of
-    # each name it uses, at every call.
+    # Every operation runs this, so the usual forms come first, and there is no comprehension, which
+    # would make a cell of each name it uses, at every call.
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, first: Any, *others: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, first: Any, *others: Any, **kwargs: Any
+    ) -> Any:
         if kwargs or method != "__call__":
             return _unusual(ufunc, method, (first, *others), kwargs)
         if GAPS and (result := past_gaps(ufunc, first, *others)) is not None:
@@ -123,7 +137,11 @@ class NumpyArray(Storage):
         return _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
 
     def __array_function__(
-        self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        function: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> Any:
         engine, array = self._engine, self._array
         if kwargs or len(args) > 2:
@@ -136,13 +154,19 @@ class NumpyArray(Storage):
         elif len(args) == 1:
             (value,) = args
             result = engine.functions[function](
-                value._array if type(value) is NumpyArray else unwrap(value, engine, array, function)
+                value._array
+                if type(value) is NumpyArray
+                else unwrap(value, engine, array, function)
             )
         else:
             first, second = args
             if function not in engine.functions and function in WRITERS:
                 return WRITERS[function](first, second)
-            first = first._array if type(first) is NumpyArray else unwrap(first, engine, array, function)
+            first = (
+                first._array
+                if type(first) is NumpyArray
+                else unwrap(first, engine, array, function)
+            )
             cls = type(second)
             if cls is tuple:
                 for part in second:
@@ -152,7 +176,9 @@ class NumpyArray(Storage):
             elif cls not in _AS_THEY_ARE:
                 second = unwrap(second, engine, array, function, 1)
             result = engine.functions[function](first, second)
-        wrapped = _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
+        wrapped = (
+            _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
+        )
         return _viewing(wrapped, function, args, kwargs) if function in NOTED else wrapped
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
@@ -165,26 +191,36 @@ class NumpyArray(Storage):
             return self.__array_function__(function, (), (self, *args), kwargs)
         engine = self._engine
         result = engine.functions[function](self._array)
-        wrapped = _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
+        wrapped = (
+            _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
+        )
         return _viewing(wrapped, function, (self,), {}) if function in NOTED else wrapped
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         caller = sys._getframe(1)
         if type(caller.f_globals) is not dict and expression().endswith(".__array__()"):
             return self  # type: ignore[return-value]  # called by name, by code in which NumPy's names mean ours
-        if caller.f_code.co_name == "_matmul_dispatch" and caller.f_globals.get("__name__", "").startswith("scipy.sparse"):
-            # A sparse matrix checks whether this is an array, and leaves other products to `__rmatmul__`.
+        if caller.f_code.co_name == "_matmul_dispatch" and caller.f_globals.get(
+            "__name__", ""
+        ).startswith("scipy.sparse"):
+            # A sparse matrix checks whether this is an array, and leaves other products to
+            # `__rmatmul__`.
             itself = np.empty((), object)
             itself[()] = self
             return itself
-        self._refuse_if_traced("makes a plain NumPy array of it", "Write np.stack([...]) for a list or a tuple of arrays")
+        self._refuse_if_traced(
+            "makes a plain NumPy array of it",
+            "Write np.stack([...]) for a list or a tuple of arrays",
+        )
         array = self._engine.library.to_numpy(self._array)
         return np.array(array, dtype=dtype, copy=copy)
 
     # properties of an array
 
     def _class(self) -> type:
-        """The class; to code that runs as a copy, that of NumPy's array or number. `match` and isinstance of C code read it."""
+        """The class; to code that runs as a copy, that of NumPy's array or number. `match` and
+        isinstance of C code read it.
+        """
         names: Any = sys._getframe(1).f_globals
         cls: type = names.class_of(self) if getattr(names, "deep", False) else type(self)
         return cls
@@ -202,10 +238,14 @@ class NumpyArray(Storage):
     def shape(self, shape: Any) -> None:
         if type(self) is not NumpyArray:
             self._array.shape = shape
-        elif self._view or next(views_of(self), None) or self._origin not in (None, "", in_order(self.ndim)):
+        elif (
+            self._view
+            or next(views_of(self), None)
+            or self._origin not in (None, "", in_order(self.ndim))
+        ):
             raise NumpyCodeError(
-                f"numpy_function: {expression()} = ... gives another shape to an argument of f, or to an array that shares its "
-                f"elements with another. Write x = x.reshape(shape)."
+                f"numpy_function: {expression()} = ... gives another shape to an argument of f, or"
+                " to an array that shares its elements with another. Write x = x.reshape(shape)."
             )
         else:
             self._array = self._engine.functions[np.reshape](self._array, shape)
@@ -219,7 +259,9 @@ class NumpyArray(Storage):
         return dtype
 
     def _no_attribute(self, name: str) -> None:
-        """Raise AttributeError if code that runs as a copy looks for an attribute of arrays in a Python number."""
+        """Raise AttributeError if code that runs as a copy looks for an attribute of arrays in a
+        Python number.
+        """
         if getattr(sys._getframe(2).f_globals, "deep", False):
             raise _no_such(self, name)
 
@@ -308,9 +350,16 @@ class NumpyArray(Storage):
         if not basic:
             index = unwrap(index, None, None)
         try:
-            native = self._array[index] if basic and takes_natively else engine.getitem(self._array, index)
+            native = (
+                self._array[index]
+                if basic and takes_natively
+                else engine.getitem(self._array, index)
+            )
         except (IndexError, TypeError, RuntimeError) as error:
-            if any(numbers_unknown(part, engine) for part in (index if type(index) is tuple else (index,))):
+            if any(
+                numbers_unknown(part, engine)
+                for part in (index if type(index) is tuple else (index,))
+            ):
                 note_unknown(error)
             raise
         item = _wrapped(native, engine)
@@ -322,13 +371,18 @@ class NumpyArray(Storage):
     def __contains__(self, value: Any) -> bool:
         return bool(np.any(self == value))
 
-    # Text, which has no derivative: that of the numbers. Unknown numbers must not have the same text: it may be a key.
+    # Text, which has no derivative: that of the numbers. Unknown numbers must not have the same
+    # text: it may be a key.
 
     def __repr__(self) -> str:
         if in_deep_code():
             return noted_text(self, repr(in_text(self)))
         numbers = known_numbers(self)
-        return f"NumpyArray({self._array!r}, unknown {next(_UNKNOWN)})" if numbers is None else f"NumpyArray({numbers[()]!r})"
+        return (
+            f"NumpyArray({self._array!r}, unknown {next(_UNKNOWN)})"
+            if numbers is None
+            else f"NumpyArray({numbers[()]!r})"
+        )
 
     def __str__(self) -> str:
         return noted_text(self, str(in_text(self)))
@@ -343,7 +397,8 @@ class NumpyArray(Storage):
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return NumpyArray, (self._array, self._engine)  # the engine decides whether its array can be pickled
+        # the engine decides whether its array can be pickled
+        return NumpyArray, (self._array, self._engine)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return self.__reduce__()  # that of object would read __class__
@@ -366,13 +421,17 @@ class NumpyArray(Storage):
         if self._traced():
             line = expression() or "this"
             instead = instead_of_leaving(line, instead)
-            here.refused = f"numpy_function: {line} {what}, which would drop its gradient. {instead}.{where_deep_helps(line)}"
+            here.refused = (
+                f"numpy_function: {line} {what}, which would drop its gradient."
+                f" {instead}.{where_deep_helps(line)}"
+            )
             raise NumpyCodeError(here.refused)
 
     def __bool__(self) -> bool:
         try:
             return bool(self._array)
-        except (TypeError, RuntimeError) as error:  # raised by an engine that compiles or batches, where it is unknown
+        # An engine that compiles or batches raises them, where the number is unknown.
+        except (TypeError, RuntimeError) as error:
             self._note_unknown(error)
             raise
 
@@ -418,7 +477,8 @@ class NumpyArray(Storage):
     def __float__(self) -> float:
         if is_formatting(sys._getframe(1)):
             number = float(settled_number(self))
-            for form in (f"%.{digits}{kind}" for digits in range(18) for kind in "efg"):  # any of them may be the text
+            # any of them may be the text
+            for form in (f"%.{digits}{kind}" for digits in range(18) for kind in "efg"):
                 noted_text(self, form % number)
             return number
         self._refuse_if_traced("makes a Python number of it", NO_NUMBER)
@@ -442,7 +502,14 @@ class NumpyArray(Storage):
 
     # methods that are more than a function of the array
 
-    def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+    def astype(
+        self,
+        dtype: Any,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Any:
         target = np.dtype(dtype)
         self._engine.require_numbers(target)
         if not copy and target == self.dtype:
@@ -452,7 +519,11 @@ class NumpyArray(Storage):
 
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
         lengths = shape[0] if len(shape) == 1 else shape
-        return self._apply(np.reshape, lengths) if order == "C" else self._apply(np.reshape, lengths, order=order)
+        return (
+            self._apply(np.reshape, lengths)
+            if order == "C"
+            else self._apply(np.reshape, lengths, order=order)
+        )
 
     def transpose(self, *axes: Any) -> Any:
         if not axes or axes[0] is None:
@@ -475,10 +546,12 @@ class NumpyArray(Storage):
         return np.compress(condition, self, axis, out)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
-        return self._apply(np.clip, min, max, **kwargs, **({} if out is None else {"out": out}))  # which wants both limits
+        # which wants both limits
+        return self._apply(np.clip, min, max, **kwargs, **({} if out is None else {"out": out}))
 
     def conj(self) -> Any:
-        return np.conjugate(self) if self.dtype.kind == "c" else self  # as NumPy: real ones are not copied
+        # as NumPy: real ones are not copied
+        return np.conjugate(self) if self.dtype.kind == "c" else self
 
     conjugate = conj
 
@@ -486,10 +559,12 @@ class NumpyArray(Storage):
         write(self, index, value)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_array" and self._view is not None:  # of a view whose root has been written to since
+        # of a view whose root has been written to since
+        if name == "_array" and self._view is not None:
             return refresh(self)
         if here.refused is not None and hasattr(type(self), name):
-            # While C code ignores an error, CPython may not find what a base class has (`_PyType_Lookup`).
+            # While C code ignores an error, CPython may not find what a base class has
+            # (`_PyType_Lookup`).
             raise NumpyCodeError(here.refused)
         if name == "flags":
             return _flags_of(self)
@@ -497,8 +572,8 @@ class NumpyArray(Storage):
             return source_of(self)
         if name in WRITING:
             raise NumpyCodeError(
-                f"numpy_function: the method {name} writes to its array, and engines cannot differentiate that. "
-                f"Write {WRITING[name]}."
+                f"numpy_function: the method {name} writes to its array, and engines cannot"
+                f" differentiate that. Write {WRITING[name]}."
             )
         if name in _DIGITS and self._origin is PYTHON:
             raise NumpyCodeError(of_key(f"x.{name}"))
@@ -510,18 +585,22 @@ class NumpyArray(Storage):
             if in_deep_code():
                 return "cpu"  # as NumPy's, to code in which NumPy's names mean ours
             raise NumpyCodeError(
-                "numpy_function: x.device asks where an array lies, and the engine's may lie anywhere. Leave device=... out: a "
-                "NumPy array goes to where the array that it meets lies."
+                "numpy_function: x.device asks where an array lies, and the engine's may lie"
+                " anywhere. Leave device=... out: a NumPy array goes to where the array that it"
+                " meets lies."
             )
         if name in _BYTES:
             raise NumpyCodeError(of_key(f"x.{name}"))
         raise NumpyCodeError(
-            f"numpy_function: x.{name} needs NumPy memory, which an array of {self._engine.library.name} does not have."
+            f"numpy_function: x.{name} needs NumPy memory, which an array of"
+            f" {self._engine.library.name} does not have."
         )
 
 
 def _flags_of(x: NumpyArray) -> Any:
-    """As of a NumPy array in C order: an engine's array has no other. The caller's arrays are read-only."""
+    """As of a NumPy array in C order: an engine's array has no other. The caller's arrays are
+    read-only.
+    """
     alike = np.empty((2,) * min(x.ndim, 2) + (1,) * (x.ndim - 2))
     alike.flags.writeable = x._origin is not ARGUMENT and x._origin is not CAPTURED
     return alike.flags
@@ -537,7 +616,9 @@ def pretended(x: NumpyArray) -> type:
 
 
 def settled_number(x: Any) -> Any:
-    """The numbers of an engine's array, outside its trace. Raises NumpyCodeError where they are not known yet."""
+    """The numbers of an engine's array, outside its trace. Raises NumpyCodeError where they are not
+    known yet.
+    """
     if type(x) is tuple:
         return tuple(map(settled_number, x))
     if not isinstance(x, NumpyArray):
@@ -547,8 +628,9 @@ def settled_number(x: Any) -> Any:
     numbers = known_numbers(x)
     if numbers is None:
         error = NumpyCodeError(
-            f"numpy_function: {expression() or 'this'} goes on by the numbers of what is differentiated, which a compiled "
-            f"call does not know yet. Use the backend with jit=False."
+            f"numpy_function: {expression() or 'this'} goes on by the numbers of what is"
+            " differentiated, which a compiled call does not know yet. Use the backend with"
+            " jit=False."
         )
         note_unknown(error)
         raise error
@@ -559,11 +641,17 @@ def known_numbers(x: Any) -> np.ndarray[Any, Any] | None:
     """The numbers of an engine's array; None while they are unknown."""
     library = x._engine.library
     numbers = library.value_under_trace(x._array) if x._traced() else x._array
-    return None if numbers is None else np.array(library.to_numpy(numbers) if isinstance(numbers, library.types) else numbers)
+    return (
+        None
+        if numbers is None
+        else np.array(library.to_numpy(numbers) if isinstance(numbers, library.types) else numbers)
+    )
 
 
 def in_text(x: NumpyArray) -> Any:
-    """The plain array or number of which NumPy or Python would write the text. Raises NumpyCodeError where it is unknown."""
+    """The plain array or number of which NumPy or Python would write the text. Raises
+    NumpyCodeError where it is unknown.
+    """
     return as_plain(x, np.asarray(settled_number(x)))
 
 
@@ -575,13 +663,17 @@ def noted_text(x: NumpyArray, text: str) -> str:
 
 
 def not_of_text(value: Any) -> Any:
-    """A value of which code makes a number. Raises NumpyCodeError for the text of a number that is differentiated."""
+    """A value of which code makes a number. Raises NumpyCodeError for the text of a number that is
+    differentiated.
+    """
     if not isinstance(value, str) or here.reached is None:
         return value
-    if value.strip() in here.texts or value.strip().lower().lstrip("+0") in here.texts:  # such as +1.5E+00 for 1.5e+00
+    # such as +1.5E+00 for 1.5e+00
+    if value.strip() in here.texts or value.strip().lower().lstrip("+0") in here.texts:
         raise NumpyCodeError(
-            f"numpy_function: {expression() or 'this'} reads a number that is differentiated back from its text, which has no "
-            f"derivative. Leave the number as it is, or use AutoFiniteDifferences()."
+            f"numpy_function: {expression() or 'this'} reads a number that is differentiated back"
+            " from its text, which has no derivative. Leave the number as it is, or use"
+            " AutoFiniteDifferences()."
         )
     return value
 
@@ -604,10 +696,13 @@ _CERTAIN = frozenset({NumpyArray, float, int, bool, complex})
 def numbers_unknown(x: Any, engine: Engine) -> bool:
     """Whether this is an engine's array whose numbers are not known yet, as while compiling."""
     library = engine.library
-    return isinstance(x, library.types) and library.traced(x) and library.value_under_trace(x) is None
+    return (
+        isinstance(x, library.types) and library.traced(x) and library.value_under_trace(x) is None
+    )
 
 
-# Wrapping ------------------------------------------------------------------------------------------------------------
+# Wrapping
+# ------------------------------------------------------------------------------------------------
 
 
 def _wrapped(array: Any, engine: Engine) -> NumpyArray:
@@ -633,7 +728,11 @@ def wrap(result: Any, engine: Engine) -> Any:
 
 
 def _called_in_full(
-    function: Callable[..., Any], engine: Engine, beside: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any],
+    engine: Engine,
+    beside: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> Any:
     """The engine's function for any number of arguments and for keywords."""
     if function is _PIECEWISE:
@@ -642,7 +741,10 @@ def _called_in_full(
         del kwargs["casting"]
     for value in kwargs.values():
         if type(value) not in _AS_THEY_ARE:
-            kwargs = {name: unwrap(value, engine, beside, function, name) for name, value in kwargs.items()}
+            kwargs = {
+                name: unwrap(value, engine, beside, function, name)
+                for name, value in kwargs.items()
+            }
             break
     natives = []
     for n, value in enumerate(args):
@@ -650,22 +752,34 @@ def _called_in_full(
     return engine.functions[function](*natives, **kwargs)
 
 
-def out_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
-    """The value of out=, by keyword or position, and the other positional arguments; the keyword is removed."""
+def out_of(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, tuple[Any, ...]]:
+    """The value of out=, by keyword or position, and the other positional arguments; the keyword is
+    removed.
+    """
     out = kwargs.pop("out", None)
     place = place_of_out(function)
     if out is None and place is not None and len(args) > place:
-        return args[place], (*args[:place], None, *args[place + 1 :]) if len(args) > place + 1 else args[:place]
+        return args[place], (
+            (*args[:place], None, *args[place + 1 :]) if len(args) > place + 1 else args[:place]
+        )
     return out, args
 
 
 def unwrap(
-    value: Any, engine: Engine | None, beside: Any, function: Callable[..., Any] | None = None, place: int | str = 0
+    value: Any,
+    engine: Engine | None,
+    beside: Any,
+    function: Callable[..., Any] | None = None,
+    place: int | str = 0,
 ) -> Any:
-    """An argument for the engine: its own arrays, converted floating NumPy arrays, and Python integers where this
-    parameter is a count or an axis."""
+    """An argument for the engine: its own arrays, converted floating NumPy arrays, and Python
+    integers where this parameter is a count or an axis.
+    """
     cls = type(value)
-    if cls is tuple or cls is list:  # first, because callers look for the other two themselves where time counts
+    # first, because callers look for the other two themselves where time counts
+    if cls is tuple or cls is list:
         if cls is tuple and _AS_THEY_ARE.issuperset(map(type, value)):
             return value
         several = place in SEVERAL.get(function, ())
@@ -679,7 +793,12 @@ def unwrap(
                 parts.append(part._array)
             elif cls_of_part in _AS_THEY_ARE:
                 parts.append(part)
-            elif apart and function is not np.block and isinstance(part, (list, tuple)) and holds_storage(part):
+            elif (
+                apart
+                and function is not np.block
+                and isinstance(part, (list, tuple))
+                and holds_storage(part)
+            ):
                 parts.append(unwrap(stacked(part), engine, beside, function, place))
             else:
                 parts.append(unwrap(part, engine, beside, function, place))
@@ -706,13 +825,21 @@ def unwrap(
     if function is not None and isinstance(value, np.integer) and counts(function, place):
         return int(value)
     if isinstance(value, (list, tuple)):  # of a user's class
-        return unwrap(tuple(value) if isinstance(value, tuple) else list(value), engine, beside, function, place)
+        return unwrap(
+            tuple(value) if isinstance(value, tuple) else list(value),
+            engine,
+            beside,
+            function,
+            place,
+        )
     inner = array_of(value)
     return value if inner is value else unwrap(inner, engine, beside, function, place)
 
 
 def _may_view(index: Any, ndim: int) -> bool:
-    """Whether an index may make a view of `ndim` axes: one without lists and arrays, whose result is not a number."""
+    """Whether an index may make a view of `ndim` axes: one without lists and arrays, whose result
+    is not a number.
+    """
     no_number = ndim > 0
     part: Any
     for part in index if type(index) is tuple else (index,):
@@ -724,7 +851,9 @@ def _may_view(index: Any, ndim: int) -> bool:
 
 
 def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The result of a function that may return views, recorded as such: of the first array, or of each."""
+    """The result of a function that may return views, recorded as such: of the first array, or of
+    each.
+    """
     noted = NOTED[function]
     if noted is ARRAY:
         return of_no_axes(result)
@@ -735,7 +864,9 @@ def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
     places = [n for n, value in enumerate(args) if isinstance(value, Storage)]
     if type(result) is NumpyArray:
         source = args[places[0]] if places else None
-        if not result.ndim and (function in NUMBERS or (type(source) is NumpyArray and is_number(source))):
+        if not result.ndim and (
+            function in NUMBERS or (type(source) is NumpyArray and is_number(source))
+        ):
             return of_no_axes(result) if function in MAKING_ARRAYS else result
         new = function is np.einsum and len(places) > 1  # of one operand it may be a view
         if places and result is not args[places[0]] and not new:
@@ -768,7 +899,10 @@ def _operand(engine: Engine, value: Any, beside: Any, ufunc: np.ufunc) -> Any:
         return NotImplemented  # the holder is asked next
     operand = engine.operand(array_of(value), beside)
     if operand is NotImplemented:
-        raise TypeError(f"numpy_function: {spelled(ufunc)} got a {type(value).__name__} and a {engine.library.name} array.")
+        raise TypeError(
+            f"numpy_function: {spelled(ufunc)} got a {type(value).__name__} and a"
+            f" {engine.library.name} array."
+        )
     return operand
 
 
@@ -781,15 +915,27 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
     if where is not True or (out is not None and any(target is not None for target in out)):
         inputs = tuple([stacked(value) for value in inputs])
         if where is not True:  # elsewhere the ufunc may have no derivative
-            inputs = tuple([np.where(where, value, 1) if np.ndim(value) else value for value in inputs])
-        result = _unusual(ufunc, method, inputs, kwargs) if kwargs or method != "__call__" else ufunc(*inputs)
+            inputs = tuple(
+                [np.where(where, value, 1) if np.ndim(value) else value for value in inputs]
+            )
+        result = (
+            _unusual(ufunc, method, inputs, kwargs)
+            if kwargs or method != "__call__"
+            else ufunc(*inputs)
+        )
         if out is None:  # NumPy's result has no values elsewhere
-            parts = [np.where(where, part, False) for part in (result if type(result) is tuple else (result,))]
-            parts = [part if part.ndim else part[()] for part in parts]  # a number, as a ufunc's result without axes
+            parts = [
+                np.where(where, part, False)
+                for part in (result if type(result) is tuple else (result,))
+            ]
+            # a number, as a ufunc's result without axes
+            parts = [part if part.ndim else part[()] for part in parts]
             return tuple(parts) if type(result) is tuple else parts[0]
         if len(out) == 1:
             return into(out[0], result, where, ufunc)
-        return tuple([part if to is None else into(to, part, where, ufunc) for to, part in zip(out, result)])
+        return tuple(
+            [part if to is None else into(to, part, where, ufunc) for to, part in zip(out, result)]
+        )
     if ufunc in _OF_VECTORS and kwargs.get("axis", -1) != -1 and not kwargs.keys() - {"axis"}:
         return ufunc(*[np.moveaxis(x, kwargs["axis"], -1) for x in inputs])
     if ufunc in _OF_VECTORS:
@@ -826,11 +972,14 @@ def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dic
     for name in [name for name in kwargs if name != "dtype"]:
         value = kwargs.pop(name)
         if not isinstance(value, (str, bool)) or value not in _HARMLESS.get(name, ()):
-            raise NumpyCodeError(f"numpy_function: {spelled(ufunc)} does not take {name}= here. Leave it out.")
+            raise NumpyCodeError(
+                f"numpy_function: {spelled(ufunc)} does not take {name}= here. Leave it out."
+            )
     return kwargs
 
 
-# Operators and methods -----------------------------------------------------------------------------------------------
+# Operators and methods
+# -----------------------------------------------------------------------------------------------
 
 
 def binary(ufunc: np.ufunc, reflected: bool = False) -> Callable[[NumpyArray, Any], Any]:
@@ -854,7 +1003,11 @@ def binary(ufunc: np.ufunc, reflected: bool = False) -> Callable[[NumpyArray, An
             if operand is NotImplemented:
                 return _product(ufunc, other, self, reflected)
             other = operand
-        result = engine.functions[ufunc](other, array) if reflected else engine.functions[ufunc](array, other)
+        result = (
+            engine.functions[ufunc](other, array)
+            if reflected
+            else engine.functions[ufunc](array, other)
+        )
         return _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
 
     return operate
@@ -876,7 +1029,8 @@ def _in_place(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
         shape = self.shape
         if not shape and is_number(self):
-            return operator(self, other)  # NumPy's reductions and indexing return a number, which it does not change either
+            # NumPy's reductions and indexing return a number, which it does not change either
+            return operator(self, other)
         root, numbers = writable(self)
         result = operator(self, other)
         if result is NotImplemented:
@@ -886,11 +1040,15 @@ def _in_place(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
             return self
         if result.shape != shape:
             raise ValueError(
-                f"non-broadcastable output operand with shape {self.shape} doesn't match the broadcast shape {result.shape}"
+                f"non-broadcastable output operand with shape {self.shape} doesn't match the"
+                f" broadcast shape {result.shape}"
             )
         if result.dtype != self.dtype:
             if not np.can_cast(result.dtype, self.dtype, "same_kind"):
-                raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {result.dtype!r} to {self.dtype!r}")
+                raise TypeError(
+                    f"Cannot cast ufunc '{ufunc.__name__}' output from {result.dtype!r} to"
+                    f" {self.dtype!r}"
+                )
             result = result.astype(self.dtype)
         if root is self:
             replace_root(self, result._array)
@@ -924,13 +1082,22 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kwargs: Any) -> Any:
-    """np.piecewise by np.where. Here, because the functions are NumPy code too, and take wrappers."""
-    conditions = list(condlist) if isinstance(condlist, (list, tuple)) or np.ndim(condlist) > np.ndim(x) else [condlist]
+    """np.piecewise by np.where. Here, because the functions are NumPy code too, and take
+    wrappers.
+    """
+    conditions = (
+        list(condlist)
+        if isinstance(condlist, (list, tuple)) or np.ndim(condlist) > np.ndim(x)
+        else [condlist]
+    )
     if np.ndim(x) and isinstance(condlist, (list, tuple)) and np.ndim(condlist[0]) == 0:
         conditions = [condlist]
     pieces = [piece(x, *args, **kwargs) if callable(piece) else piece for piece in funclist]
     if len(pieces) not in (len(conditions), len(conditions) + 1):
-        raise ValueError(f"with {len(conditions)} condition(s), either {len(conditions)} or one more functions are expected")
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or one more functions"
+            " are expected"
+        )
     result = np.zeros_like(x) if len(pieces) == len(conditions) else pieces.pop()
     for condition, piece in zip(conditions, pieces):
         result = np.where(condition, piece, result)
@@ -938,11 +1105,17 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kwargs: Any) 
 
 
 COMPARISONS: dict[str, np.ufunc] = {
-    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
+    "ge": np.greater_equal,
 }  # fmt: skip
 #: The operators on two Python numbers that return a third.
 _PYTHONS = frozenset({np.divmod, *ARITHMETIC.values()})
-SIGNS: dict[str, np.ufunc] = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
+SIGNS: dict[str, np.ufunc] = {
+    "neg": np.negative,
+    "pos": np.positive,
+    "abs": np.absolute,
+    "invert": np.invert,
+}
 
 for _name, _ufunc in ARITHMETIC.items():
     setattr(NumpyArray, f"__{_name}__", binary(_ufunc))

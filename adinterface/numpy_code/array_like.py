@@ -1,4 +1,6 @@
-"""Objects with `__array__`, which NumPy takes as arrays: its C code refuses those whose arrays are an engine's."""
+"""Objects with `__array__`, which NumPy takes as arrays: its C code refuses those whose arrays are
+an engine's.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,14 @@ def holder_among(value: Any) -> Any:
 
 
 def subclass_among(values: Iterable[Any]) -> Any:
-    """The class of holders, or the subclass of ndarray, among the arguments of `view`; None without one."""
-    classes = [x for x in values if isinstance(x, type) and issubclass(x, (np.ndarray, ArrayHolder)) and x is not np.ndarray]
+    """The class of holders, or the subclass of ndarray, among the arguments of `view`; None without
+    one.
+    """
+    classes = [
+        x
+        for x in values
+        if isinstance(x, type) and issubclass(x, (np.ndarray, ArrayHolder)) and x is not np.ndarray
+    ]
     return classes[0] if classes else None
 
 
@@ -40,7 +48,9 @@ _REFLECTED = {ufunc: f"__r{name}__" for name, ufunc in ARITHMETIC.items()}
 
 
 def array_of(x: Any) -> Any:
-    """The array that NumPy makes of an object with `__array__`; any other value unchanged, arrays too."""
+    """The array that NumPy makes of an object with `__array__`; any other value unchanged, arrays
+    too.
+    """
     if not hasattr(type(x), "__array__") or isinstance(x, (Storage, np.ndarray, np.generic)):
         return x
     if isinstance(handler_of(x, scan=False), Library):  # whose `__array__` drops the gradient
@@ -56,31 +66,48 @@ def operand_of(x: Any) -> Any:
 
 
 def protocols(cls: type) -> dict[str, Callable[..., Any]]:
-    """Methods for a class with `__array__`, so that NumPy's functions ask it before their C code does."""
-    if not hasattr(cls, "__array__") or hasattr(cls, "__array_ufunc__") or hasattr(cls, "__array_function__"):
+    """Methods for a class with `__array__`, so that NumPy's functions ask it before their C code
+    does.
+    """
+    if (
+        not hasattr(cls, "__array__")
+        or hasattr(cls, "__array_ufunc__")
+        or hasattr(cls, "__array_function__")
+    ):
         return {}
     return {"__array_ufunc__": _ufunc, "__array_function__": _function}
 
 
 def _ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-    if self is not inputs[0] and hasattr(self, _REFLECTED.get(ufunc, "")) and operand_of(self) is self:
-        caller = sys._getframe(1)  # without this method, NumPy would leave its operators to the object
+    if (
+        self is not inputs[0]
+        and hasattr(self, _REFLECTED.get(ufunc, ""))
+        and operand_of(self) is self
+    ):
+        # without this method, NumPy would leave its operators to the object
+        caller = sys._getframe(1)
         if dis.opname[caller.f_code.co_code[caller.f_lasti]] == "BINARY_OP":
             return getattr(self, _REFLECTED[ufunc])(inputs[0])
     return getattr(ufunc, method)(*map(array_of, inputs), **keywords)
 
 
-def _function(self: Any, function: Callable[..., Any], types: Any, args: Any, keywords: dict[str, Any]) -> Any:
+def _function(
+    self: Any, function: Callable[..., Any], types: Any, args: Any, keywords: dict[str, Any]
+) -> Any:
     return function(*arrays_in(args), **arrays_in(keywords))
 
 
 def arrays_in(value: Any) -> Any:
     """As `array_of`, for each object in a list, tuple or dict."""
-    return with_each(arrays_in, value) if isinstance(value, (tuple, list, dict)) else array_of(value)
+    return (
+        with_each(arrays_in, value) if isinstance(value, (tuple, list, dict)) else array_of(value)
+    )
 
 
 def with_each(of: Callable[[Any], Any], value: Any) -> Any:
-    """A list, tuple, namedtuple or dict with `of(part)` for each part; the value itself if no part changes."""
+    """A list, tuple, namedtuple or dict with `of(part)` for each part; the value itself if no part
+    changes.
+    """
     if not isinstance(value, (tuple, list, dict)):
         return value
     given = list(value.values() if isinstance(value, dict) else value)

@@ -1,4 +1,6 @@
-"""NumPy's functions that make arrays, for f's code: the results can be written to, also with differentiated values."""
+"""NumPy's functions that make arrays, for f's code: the results can be written to, also with
+differentiated values.
+"""
 
 from __future__ import annotations
 
@@ -30,16 +32,19 @@ def _making(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def make(*args: Any, **kwargs: Any) -> Any:
         if array_of_engine((args, kwargs)) is not None:
-            args = tuple([stacked(arg) if array_of_engine((arg,)) is not None else arg for arg in args])
-            return made(function(*args, **kwargs))  # a plain array, where only its shape was of the engine
+            args = tuple(
+                [stacked(arg) if array_of_engine((arg,)) is not None else arg for arg in args]
+            )
+            # a plain array, where only its shape was of the engine
+            return made(function(*args, **kwargs))
         return made(function(*plain(args), **plain(kwargs)))
 
     return make
 
 
 for _function in (
-    np.arange, np.diag, np.empty, np.eye, np.fromfunction, np.fromiter, np.geomspace, np.identity, np.indices,
-    np.linspace, np.logspace, np.ones, np.repeat, np.tile, np.tri, np.zeros,
+    np.arange, np.diag, np.empty, np.eye, np.fromfunction, np.fromiter, np.geomspace, np.identity,
+    np.indices, np.linspace, np.logspace, np.ones, np.repeat, np.tile, np.tri, np.zeros,
 ):  # fmt: skip
     MAKERS[_function] = _making(_function)
 
@@ -55,11 +60,22 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> Any:
 
 @_maker(np.array)
 def array(
-    object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0, like: Any = None
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: Any = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    like: Any = None,
 ) -> Any:
     result = _as_array(object, dtype, order)
     if type(result) is NumpyArray:
-        result = result.copy(order if order in ("C", "F") else "K") if _copies(copy) and result is object else result
+        result = (
+            result.copy(order if order in ("C", "F") else "K")
+            if _copies(copy) and result is object
+            else result
+        )
     elif type(result) is np.ndarray or result is object:
         result = made(np.array(plain(result), copy=copy, order=order))
     if np.ndim(result) >= ndmin:
@@ -82,7 +98,9 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **kwargs: Any) -> Any:
 
 @_maker(np.asanyarray)
 def asanyarray(a: Any, *args: Any, **kwargs: Any) -> Any:
-    return a if isinstance(a, ArrayHolder) and not args and not kwargs else asarray(a, *args, **kwargs)
+    return (
+        a if isinstance(a, ArrayHolder) and not args and not kwargs else asarray(a, *args, **kwargs)
+    )
 
 
 @_maker(np.ascontiguousarray)

@@ -17,7 +17,8 @@ from .refusals import ENGINES
 from .storage import Storage
 from .writes import holds_storage, stacked
 
-#: Sources of functions that neither the engine nor a composition has: from a name and the engine to the function on the
+#: Sources of functions that neither the engine nor a composition has: from a name and the engine to
+#: the function on the
 #: engine's arrays, or None. Extensions add theirs.
 FURTHER: list[Callable[[str, Engine], Callable[..., Any] | None]] = []
 #: The same for complex arrays, of functions that engines may have for real ones alone.
@@ -40,7 +41,11 @@ class Functions(dict[Any, Callable[..., Any]]):
             instead = instead_of(function)
             raise NumpyCodeError(
                 f"numpy_function: {spelled(function)} does not work on {self.library.name} arrays. "
-                + (f"Write {instead}." if instead else "The table in the documentation lists what does.")
+                + (
+                    f"Write {instead}."
+                    if instead
+                    else "The table in the documentation lists what does."
+                )
             )
         self[function] = result
         return result
@@ -54,7 +59,8 @@ class Functions(dict[Any, Callable[..., Any]]):
         return True
 
     def _find(self, function: Any) -> Callable[..., Any] | None:
-        if instead_of(function) is not None:  # on no engine, though one may have something of that name
+        # on no engine, though one may have something of that name
+        if instead_of(function) is not None:
             return None
         for source in self.library.numpy_sources():
             for name in names(function):
@@ -68,7 +74,9 @@ class Functions(dict[Any, Callable[..., Any]]):
         for name in names(function):
             composed = compositions.COMPOSITIONS.get(name)
             if composed is not None:
-                return self._of_complex_too(name, functools.partial(composed, self.library.namespace(None)))
+                return self._of_complex_too(
+                    name, functools.partial(composed, self.library.namespace(None))
+                )
         for find in FURTHER:
             for name in names(function):
                 further = find(name, engine_of(self.library))
@@ -77,11 +85,15 @@ class Functions(dict[Any, Callable[..., Any]]):
         return None
 
     def _of_complex_too(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        """An engine's function; for complex numbers the given form, where engines have it for real ones only."""
+        """An engine's function; for complex numbers the given form, where engines have it for real
+        ones only.
+        """
         library, engine = self.library, engine_of(self.library)
         if name in ("round", "around"):
             return functools.partial(_rounded, library, real)
-        of_complex = next((form for find in OF_COMPLEX if (form := find(name, engine)) is not None), None)
+        of_complex = next(
+            (form for find in OF_COMPLEX if (form := find(name, engine)) is not None), None
+        )
         if of_complex is None:
             return real
 
@@ -108,29 +120,43 @@ class Engine:
 
     def __init__(self, library: Library):
         self.library: Library = library
-        #: The classes of the engine's arrays; NumPy's too, if the engine computes with plain NumPy arrays.
-        self.types: tuple[type, ...] = (*library.types, np.ndarray) if library.plain_numpy else library.types
+        #: The classes of the engine's arrays; NumPy's too, if the engine computes with plain NumPy
+        #: arrays.
+        self.types: tuple[type, ...] = (
+            (*library.types, np.ndarray) if library.plain_numpy else library.types
+        )
         #: The classes of the arrays met so far, for a check that costs less than isinstance.
         self.classes: set[type] = set()
         #: Python numbers, which every engine takes directly.
-        self.numbers: frozenset[type[float] | type[int] | type[bool] | type[complex]] = frozenset({float, int, bool, complex})
+        self.numbers: frozenset[type[float] | type[int] | type[bool] | type[complex]] = frozenset(
+            {float, int, bool, complex}
+        )
         self.functions: Functions = Functions(library)
-        from . import compositions  # here, because the twenty files take a third of the time to import this package
+        # here, because the twenty files take a third of the time to import this package
+        from . import compositions
 
         sources = library.numpy_sources()
         namespace = library.namespace(None)
 
         def given(name: str) -> Callable[..., Any]:
             composed = functools.partial(getattr(compositions, name), namespace)
-            return next((getattr(source, name) for source in sources if hasattr(source, name)), composed)
+            return next(
+                (getattr(source, name) for source in sources if hasattr(source, name)), composed
+            )
 
         self.getitem: Callable[[Any, Any], Any] = given("getitem")
-        #: Whether x[index] is as in NumPy for integers and slices without steps, so that they need no check.
+        #: Whether x[index] is as in NumPy for integers and slices without steps, so that they need
+        #: no check.
         self.own_indexing: bool = any(getattr(source, "OWN_INDEXING", False) for source in sources)
-        #: `written(x, places, value)`: x with one value, or one for each place, at distinct places, counted in C order.
+        #: `written(x, places, value)`: x with one value, or one for each place, at distinct places,
+        #: counted in C order.
         self.written: Callable[[Any, Any, Any], Any] = given("written")
-        #: As `written`, for places in an engine's array, perhaps with duplicates: values are assigned, or added.
-        self.written_anywhere, self.added_anywhere = given("written_anywhere"), given("added_anywhere")
+        #: As `written`, for places in an engine's array, perhaps with duplicates: values are
+        #: assigned, or added.
+        self.written_anywhere, self.added_anywhere = (
+            given("written_anywhere"),
+            given("added_anywhere"),
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return engine_of, (self.library,)
@@ -146,12 +172,14 @@ class Engine:
     def require_numbers(self, dtype: np.dtype[Any]) -> None:
         if dtype.kind in "OSUMmT":
             raise NumpyCodeError(
-                f"numpy_function: an array of dtype {dtype} has no counterpart in {self.library.name}. Convert it to numbers "
-                f"with astype(float)."
+                f"numpy_function: an array of dtype {dtype} has no counterpart in"
+                f" {self.library.name}. Convert it to numbers with astype(float)."
             )
 
     def operand(self, value: Any, beside: Any) -> Any:
-        """A value other than a wrapper as an operand for a native array; NotImplemented if it is not a number."""
+        """A value other than a wrapper as an operand for a native array; NotImplemented if it is
+        not a number.
+        """
         if type(value) in self.numbers:
             return value
         value = operand_of(value)
@@ -169,22 +197,28 @@ _PLAIN = frozenset({np.ndarray, *np.sctypeDict.values()})
 
 
 def _refuse_more_than_an_array(value: Any) -> None:
-    """A matrix and a masked array are arrays with another meaning, which an engine's array would lose."""
+    """A matrix and a masked array are arrays with another meaning, which an engine's array would
+    lose.
+    """
     if isinstance(value, np.matrix):
         raise NumpyCodeError(
-            "numpy_function: np.matrix has a product of its own, which an engine's array does not have. Write np.asarray(m), "
-            "and @ for the product."
+            "numpy_function: np.matrix has a product of its own, which an engine's array does not"
+            " have. Write np.asarray(m), and @ for the product."
         )
     if isinstance(value, np.ma.MaskedArray):
         raise NumpyCodeError(
-            "numpy_function: a masked array together with an engine's array would lose its mask. Write np.where(mask, a, b), "
-            "or nan for what is masked and np.nansum and the like."
+            "numpy_function: a masked array together with an engine's array would lose its mask."
+            " Write np.where(mask, a, b), or nan for what is masked and np.nansum and the like."
         )
     cls = type(value)
-    if cls.__array_ufunc__ is not np.ndarray.__array_ufunc__ or cls.__mul__ is not np.ndarray.__mul__:
+    if (
+        cls.__array_ufunc__ is not np.ndarray.__array_ufunc__
+        or cls.__mul__ is not np.ndarray.__mul__
+    ):
         raise NumpyCodeError(
-            f"numpy_function: {cls.__module__}.{cls.__qualname__} is a subclass of numpy.ndarray with operators of its own, "
-            f"which an engine's array does not have. Write np.asarray(x) for it."
+            f"numpy_function: {cls.__module__}.{cls.__qualname__} is a subclass of numpy.ndarray"
+            " with operators of its own, which an engine's array does not have. Write"
+            " np.asarray(x) for it."
         )
 
 

@@ -1,4 +1,6 @@
-"""`np.maximum.accumulate` and the like: a ufunc's reduction and accumulation as a loop, where engines have none."""
+"""`np.maximum.accumulate` and the like: a ufunc's reduction and accumulation as a loop, where
+engines have none.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,14 @@ def accumulate(ufunc: np.ufunc, x: Any, axis: int = 0, dtype: Any = None) -> Any
     return np.moveaxis(np.stack(rows), 0, axis)
 
 
-def reduce(ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+def reduce(
+    ufunc: np.ufunc,
+    x: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+) -> Any:
     """`ufunc.reduce`: the elements along an axis, or all along several, from the first one on."""
     x = x if dtype is None else x.astype(dtype)
     axes = normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim)
@@ -27,6 +36,12 @@ def reduce(ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None, keepdims: 
     if initial is not None or not rows:
         rows.insert(0, ufunc.identity if initial is None else initial)
     if rows[0] is None:
-        raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
+        raise ValueError(
+            f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
+        )
     result = functools.reduce(ufunc, rows) if len(rows) > 1 else np.broadcast_to(rows[0], rest)
-    return np.reshape(result, [1 if n in axes else length for n, length in enumerate(x.shape)]) if keepdims else result
+    return (
+        np.reshape(result, [1 if n in axes else length for n, length in enumerate(x.shape)])
+        if keepdims
+        else result
+    )

@@ -1,6 +1,8 @@
-"""Gaps: elements that are NaN because plain data are, whatever else they are computed of, so that they are constants.
+"""Gaps: elements that are NaN because plain data are, whatever else they are computed of, so that
+they are constants.
 
-np.nansum, np.where and the like give such an element the derivative 0, which an engine would multiply by NaN.
+np.nansum, np.where and the like give such an element the derivative 0, which an engine would
+multiply by NaN.
 """
 
 from __future__ import annotations
@@ -15,12 +17,13 @@ import numpy as np
 from .refusals import here
 from .storage import Storage
 
-#: By identity, the arrays of engines with gaps: a weak reference, the engine's array, and where the gaps are.
+#: By identity, the arrays of engines with gaps: a weak reference, the engine's array, and where the
+#: gaps are.
 GAPS: dict[int, tuple[weakref.ref[Any], Any, np.ndarray[Any, Any]]] = {}
 #: Functions of which each NaN makes a NaN.
 _STAYING = frozenset({
-    np.absolute, np.add, np.cos, np.exp, np.expm1, np.log, np.log10, np.log1p, np.multiply, np.negative, np.sin, np.sqrt,
-    np.square, np.subtract, np.tanh, np.true_divide,
+    np.absolute, np.add, np.cos, np.exp, np.expm1, np.log, np.log10, np.log1p, np.multiply,
+    np.negative, np.sin, np.sqrt, np.square, np.subtract, np.tanh, np.true_divide,
 })  # fmt: skip
 
 
@@ -35,13 +38,20 @@ def _gaps_of(x: Any) -> np.ndarray[Any, Any] | None:
 
 def past_gaps(ufunc: np.ufunc, *operands: Any) -> Any:
     """The function of operands, one of which has gaps; None if none has."""
-    if ufunc not in _STAYING and not (ufunc is np.power and type(operands[1]) in (int, float) and operands[1] != 0):
+    if ufunc not in _STAYING and not (
+        ufunc is np.power and type(operands[1]) in (int, float) and operands[1] != 0
+    ):
         return None
     masks = list(map(_gaps_of, operands))
     found = [gaps for gaps in masks if gaps is not None]
     if not found:
         return None
-    result = ufunc(*[x if gaps is None else np.where(gaps, x.dtype.type(1), x) for x, gaps in zip(operands, masks)])
+    result = ufunc(
+        *[
+            x if gaps is None else np.where(gaps, x.dtype.type(1), x)
+            for x, gaps in zip(operands, masks)
+        ]
+    )
     if result.dtype.kind != "f":
         return None
     gaps = np.broadcast_to(functools.reduce(np.logical_or, found), result.shape)
@@ -60,4 +70,6 @@ def with_nan(result: Any, arguments: Sequence[Any]) -> Any:
         return result
     bad = np.isnan(result)
     total = sum(np.sum(x) for x in arguments if x.dtype.kind in "fc")
-    return np.where(bad, (result + np.nan * np.where(np.any(bad), total, 0.0)).astype(result.dtype), result)
+    return np.where(
+        bad, (result + np.nan * np.where(np.any(bad), total, 0.0)).astype(result.dtype), result
+    )

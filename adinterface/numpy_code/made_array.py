@@ -1,6 +1,8 @@
-"""An array that f makes: a NumPy array until an engine's array is written to it, from then on the engine's.
+"""An array that f makes: a NumPy array until an engine's array is written to it, from then on the
+engine's.
 
-It is a wrapper, because f's references to it cannot be changed: at that write the wrapper changes its class.
+It is a wrapper, because f's references to it cannot be changed: at that write the wrapper changes
+its class.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ _new = object.__new__
 
 
 class MadeArray(NumpyArray):
-    """NumPy's array, computed with by NumPy, and lent to engines as a copy, because f may write to it later."""
+    """NumPy's array, computed with by NumPy, and lent to engines as a copy, because f may write to
+    it later.
+    """
 
     __slots__ = ()
 
@@ -62,18 +66,30 @@ class MadeArray(NumpyArray):
             if outs is None:
                 return made(getattr(ufunc, method)(*plain(inputs), **plain(kwargs)))
             result = getattr(ufunc, method)(*plain(inputs), **plain(kwargs), out=plain(outs))
-            results = [made(part) if out is None else out for part, out in zip(result if len(outs) > 1 else (result,), outs)]
+            results = [
+                made(part) if out is None else out
+                for part, out in zip(result if len(outs) > 1 else (result,), outs)
+            ]
         else:
             where = kwargs.get("where", True) if method == "__call__" else True
-            result = getattr(ufunc, method)(*[lent(stacked(part)) for part in inputs], **lent(kwargs))
+            result = getattr(ufunc, method)(
+                *[lent(stacked(part)) for part in inputs], **lent(kwargs)
+            )
             if outs is None:
                 return result
             parts = result if len(outs) > 1 else (result,)
-            results = [part if out is None else into(out, part, where, ufunc) for part, out in zip(parts, outs)]
+            results = [
+                part if out is None else into(out, part, where, ufunc)
+                for part, out in zip(parts, outs)
+            ]
         return results[0] if len(outs) == 1 else tuple(results)
 
     def __array_function__(
-        self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        function: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> Any:
         if array_of_engine((args, kwargs)) is not None:
             if function in WRITERS:
@@ -180,7 +196,8 @@ class MadeArray(NumpyArray):
         return getattr(self._array, name)
 
 
-#: The bit in `flags.num` that is also set for results of np.broadcast_arrays, where `flags.writeable` warns.
+#: The bit in `flags.num` that is also set for results of np.broadcast_arrays, where
+#: `flags.writeable` warns.
 _WRITEABLE = 0x0400
 
 
@@ -198,7 +215,9 @@ def made(result: Any) -> Any:
     return [made(part) for part in result] if type(result) is list else result
 
 
-def _new_array(array: np.ndarray[Any, Any], origin: str | None = None, view: View | None = None) -> Any:
+def _new_array(
+    array: np.ndarray[Any, Any], origin: str | None = None, view: View | None = None
+) -> Any:
     if array.dtype.kind not in "fcbiu":
         return array
     wrapped = _new(MadeArray)
@@ -209,12 +228,16 @@ def _new_array(array: np.ndarray[Any, Any], origin: str | None = None, view: Vie
 
 
 def _alone(result: np.ndarray[Any, Any]) -> bool:
-    """Whether only this array refers to its base: NumPy's functions often end in a reshape of a new array."""
+    """Whether only this array refers to its base: NumPy's functions often end in a reshape of a new
+    array.
+    """
     return sys.getrefcount(result.base) <= 2
 
 
 def captured(array: Any) -> Any:
-    """A plain array that f captures: copies of it belong to f, while the array itself stays plain."""
+    """A plain array that f captures: copies of it belong to f, while the array itself stays
+    plain.
+    """
     return _new_array(array, CAPTURED) if type(array) is np.ndarray else array
 
 
@@ -239,15 +262,20 @@ def _owner(array: np.ndarray[Any, Any]) -> Any:
 
 
 def _wrapped_again(x: Any) -> Any:
-    """An operator's result for a plain array that f has made: plain, or of the engine that differentiates the operator."""
+    """An operator's result for a plain array that f has made: plain, or of the engine that
+    differentiates the operator.
+    """
     library = None if type(x) is np.ndarray else handler_of(x, scan=False)
     return wrap(x, engine_of(library)) if isinstance(library, Library) else made(x)
 
 
-register_stand_in(MadeArray, lambda x: ((x._array,), MADE), lambda data, children: _wrapped_again(children[0]))
+register_stand_in(
+    MadeArray, lambda x: ((x._array,), MADE), lambda data, children: _wrapped_again(children[0])
+)
 
 
-# Among arrays of an engine --------------------------------------------------------------------------------------------
+# Among arrays of an engine
+# --------------------------------------------------------------------------------------------
 
 
 def array_of_engine(value: Any) -> Any:
@@ -282,7 +310,9 @@ def lent(value: Any) -> Any:
 
 
 def promote(x: MadeArray, beside: NumpyArray) -> None:
-    """Turns the root of x, and all views of the root, into arrays of the engine of another array."""
+    """Turns the root of x, and all views of the root, into arrays of the engine of another
+    array.
+    """
     engine = beside._engine
     root: Any = x
     while root._view is not None:
@@ -292,12 +322,15 @@ def promote(x: MadeArray, beside: NumpyArray) -> None:
     if not x._array.flags.writeable:
         raise ValueError("assignment destination is read-only")
     views = list(views_of(root))
-    # How many references a call itself adds depends on Python, and on whether torch's compiler traces.
+    # How many references a call itself adds depends on Python, and on whether torch's compiler
+    # traces.
     if _references(root, views) > _references(_unreferenced(root._array.base is None), []):
         raise NumpyCodeError(of_write(INTO_SHARED))
     numbers = root._array
     layout = layout_of(numbers)
-    places = numbers_of_root(numbers.shape, layout or in_order(numbers.ndim), numbers.dtype.kind == "c")
+    places = numbers_of_root(
+        numbers.shape, layout or in_order(numbers.ndim), numbers.dtype.kind == "c"
+    )
     for view in views:
         mine = _at(view._array, numbers, places)
         index = np.ascontiguousarray(mine).reshape(mine.shape)
@@ -315,7 +348,8 @@ def promote(x: MadeArray, beside: NumpyArray) -> None:
 
 
 def _references(root: Any, views: list[Any]) -> int:
-    """How many references there are to the array that owns the memory of the root, without those of these views.
+    """How many references there are to the array that owns the memory of the root, without those of
+    these views.
 
     Each belongs to a plain array, or to code outside NumPy, which would not see a write.
     """
@@ -344,7 +378,9 @@ class _Gathered(View):
         return _gathered(self.source, self.places)._array
 
 
-def _at(view: np.ndarray[Any, Any], root: np.ndarray[Any, Any], places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _at(
+    view: np.ndarray[Any, Any], root: np.ndarray[Any, Any], places: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any]:
     """Which of the root's elements a view holds, from where it lies in the same memory."""
     if not view.size:
         return np.zeros(view.shape, places.dtype)
@@ -368,7 +404,8 @@ def _gathered(root: Any, numbers: np.ndarray[Any, Any]) -> Any:
     return np.imag(complex_elements) if numbers.flat[0] % 2 else np.real(complex_elements)
 
 
-# Operators ------------------------------------------------------------------------------------------------------------
+# Operators
+# ------------------------------------------------------------------------------------------------
 
 
 def _operator(ufunc: np.ufunc, reflected: bool = False) -> Callable[[MadeArray, Any], Any]:

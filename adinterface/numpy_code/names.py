@@ -12,10 +12,12 @@ import numpy as np
 
 from ..core.contract.errors import NumpyCodeError
 
-#: The modules whose functions reach the wrappers through NumPy's protocols, by the prefix of their names here.
+#: The modules whose functions reach the wrappers through NumPy's protocols, by the prefix of their
+#: names here.
 _MODULES = {"": np, "linalg.": np.linalg, "fft.": np.fft}
 
-#: Functions of NumPy that are also in scipy.special, under another name: an engine with one has the other.
+#: Functions of NumPy that are also in scipy.special, under another name: an engine with one has the
+#: other.
 _OF_SPECIAL: dict[Any, str] = {np.i0: "special.i0"}
 
 
@@ -35,8 +37,10 @@ def names_of() -> dict[Any, tuple[str, ...]]:
 
 
 def names(function: Any) -> tuple[str, ...]:
-    """The names under which an engine may offer a function, the canonical one first; none for a function of another module
-    than those, which may only be called as one of them is: `np.emath.log` is complex where `np.log` is nan."""
+    """The names under which an engine may offer a function, the canonical one first; none for a
+    function of another module than those, which may only be called as one of them is:
+    `np.emath.log` is complex where `np.log` is nan.
+    """
     if function in _OF_SPECIAL:
         return (_OF_SPECIAL[function],)
     known = names_of().get(function)
@@ -67,15 +71,29 @@ def spelled(function: Any) -> str:
     return f"{module}.{name}" if module else name
 
 
-#: Parameters that are counts or axes. NumPy accepts its own integers there, engines may need Python's.
+#: Parameters that are counts or axes. NumPy accepts its own integers there, engines may need
+#: Python's.
 COUNTS = frozenset({
-    "N", "M", "axes", "axis", "axis1", "axis2", "axisa", "axisb", "axisc", "correction", "ddof", "decimals", "deg",
-    "destination", "indices_or_sections", "k", "kth", "m", "minlength", "n", "num", "offset", "ord", "pad_width",
-    "repeats", "reps", "s", "shape", "shift", "source", "start",
+    "N", "M", "axes", "axis", "axis1", "axis2", "axisa", "axisb", "axisc", "correction", "ddof",
+    "decimals", "deg", "destination", "indices_or_sections", "k", "kth", "m", "minlength", "n",
+    "num", "offset", "ord", "pad_width", "repeats", "reps", "s", "shape", "shift", "source",
+    "start",
 })  # fmt: skip
 
 #: Parameters that are several axes or lengths: any sequence for NumPy, a tuple for engines.
-TUPLES = frozenset({"axes", "axis", "destination", "indices_or_sections", "new_shape", "reps", "s", "shape", "source"})
+TUPLES = frozenset(
+    {
+        "axes",
+        "axis",
+        "destination",
+        "indices_or_sections",
+        "new_shape",
+        "reps",
+        "s",
+        "shape",
+        "source",
+    }
+)
 
 #: Functions that move elements, for integer arrays: NumPy computes where each element goes.
 PLAIN = frozenset({"obj", "pad_width", "repeats", "shift"})
@@ -98,24 +116,36 @@ def counts(function: Callable[..., Any], place: int | str) -> bool:
     return _parameter(function, place) in COUNTS
 
 
-#: Functions with a sequence of arrays, its position, and the names of such parameters: elsewhere a sequence is one array.
+#: Functions with a sequence of arrays, its position, and the names of such parameters: elsewhere a
+#: sequence is one array.
 SEVERAL: dict[Any, tuple[int | str, ...]] = {
-    np.concatenate: (0, "arrays"), np.stack: (0, "arrays"), np.vstack: (0, "tup"), np.hstack: (0, "tup"), np.dstack: (0, "tup"),
-    np.column_stack: (0, "tup"), np.block: (0, "arrays"), np.linalg.multi_dot: (0, "arrays"), np.lexsort: (0, "keys"),
+    np.concatenate: (0, "arrays"), np.stack: (0, "arrays"), np.vstack: (0, "tup"),
+    np.hstack: (0, "tup"), np.dstack: (0, "tup"), np.column_stack: (0, "tup"),
+    np.block: (0, "arrays"), np.linalg.multi_dot: (0, "arrays"), np.lexsort: (0, "keys"),
     np.select: (0, 1, "condlist", "choicelist"), np.choose: (1, "choices"),
 }  # fmt: skip
 
 
 def takes_axes(function: Callable[..., Any], place: int | str) -> bool:
-    """Whether the argument at this position, or of this name, is some axes or lengths, of which f may have computed one."""
+    """Whether the argument at this position, or of this name, is some axes or lengths, of which f
+    may have computed one.
+    """
     return _parameter(function, place) in TUPLES
 
 
 def for_numpy(function: Callable[..., Any], place: int | str, value: Any) -> Any:
-    """A sequence, or an array of integers, as NumPy's answer and the engines' functions take it in such a place; else None."""
+    """A sequence, or an array of integers, as NumPy's answer and the engines' functions take it in
+    such a place; else None.
+    """
     name = _parameter(function, place)
     if name in TUPLES:
-        return tuple(value) if isinstance(value, (list, range)) else tuple(value.tolist()) if value.ndim else value.tolist()
+        return (
+            tuple(value)
+            if isinstance(value, (list, range))
+            else tuple(value.tolist())
+            if value.ndim
+            else value.tolist()
+        )
     plain = name in PLAIN and not isinstance(value, list) and np.asarray(value).dtype.kind in "iub"
     return np.asarray(value) if plain else None
 
@@ -127,15 +157,19 @@ def place_of_out(function: Callable[..., Any]) -> int | None:
         parameters = inspect.signature(function).parameters
     except ValueError:
         return None
-    by_position = [name for name, parameter in parameters.items() if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+    by_position = [
+        name
+        for name, parameter in parameters.items()
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    ]
     return by_position.index("out") if "out" in by_position else None
 
 
 #: Methods of ndarray that are functions of the array, with the NumPy function's name.
 METHODS = [
-    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "cumprod", "cumsum", "diagonal", "dot",
-    "max", "mean", "min", "nonzero", "prod", "ravel", "repeat", "round", "searchsorted", "squeeze", "std", "sum",
-    "swapaxes", "take", "trace", "var",
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "cumprod", "cumsum",
+    "diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ravel", "repeat", "round",
+    "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var",
 ]  # fmt: skip
 
 #: Methods of ndarray that change its memory, and what to write instead.
@@ -152,9 +186,12 @@ INSTEAD = {
     "apply_over_axes": "the function's own axis argument",
     "histogram_bin_edges": "np.linspace(np.min(x), np.max(x), bins + 1)",
     **dict.fromkeys(
-        ("histogram", "histogram2d", "histogramdd"), "np.searchsorted and comparisons; a histogram has no derivative"
+        ("histogram", "histogram2d", "histogramdd"),
+        "np.searchsorted and comparisons; a histogram has no derivative",
     ),
-    **dict.fromkeys(("save", "savetxt", "savez"), "f that returns the array, and save what the operator returns"),
+    **dict.fromkeys(
+        ("save", "savetxt", "savez"), "f that returns the array, and save what the operator returns"
+    ),
     **dict.fromkeys(("array2string", "array_repr", "array_str"), "f'{x}' to look at the numbers"),
     "spacing": "x * np.finfo(float).eps",
     "poly": "a product of linear factors by np.convolve",
@@ -167,7 +204,8 @@ INSTEAD = {
     "ravel_multi_index": "sums of indices times strides",
     "ix_": "x[rows[:, None], columns[None, :]]",
     **dict.fromkeys(
-        ("may_share_memory", "shares_memory"), "nothing: what shares memory is NumPy's answer for NumPy's arrays alone"
+        ("may_share_memory", "shares_memory"),
+        "nothing: what shares memory is NumPy's answer for NumPy's arrays alone",
     ),
     "roots": "np.linalg.eigvals of the companion matrix",
 }
@@ -179,18 +217,24 @@ def instead_of(function: Any) -> str | None:
     if known is not None:
         return INSTEAD.get(known[0])
     name = getattr(function, "__name__", "")
-    return f"np.{name}(x + 0j)" if getattr(np.emath, name, None) is function and hasattr(np, name) else None
+    return (
+        f"np.{name}(x + 0j)"
+        if getattr(np.emath, name, None) is function and hasattr(np, name)
+        else None
+    )
 
 
 def by_columns(order: str | None, shape: Sequence[int]) -> bool:
-    """Whether `order` is Fortran order. Two of NumPy's four values depend on the memory layout, which engines do not have."""
+    """Whether `order` is Fortran order. Two of NumPy's four values depend on the memory layout,
+    which engines do not have.
+    """
     kind = (order or "C")[:1].upper()
     if kind in "AK" and sum(length != 1 for length in shape) < 2:
         return False  # one line has one order
     if kind in "AK":
         raise NumpyCodeError(
-            f"numpy_function: order={order!r} depends on how an array lies in memory, which an engine's array does not tell. "
-            f"Write order='C' or order='F'."
+            f"numpy_function: order={order!r} depends on how an array lies in memory, which an"
+            " engine's array does not tell. Write order='C' or order='F'."
         )
     if kind not in "CF":
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
@@ -199,14 +243,16 @@ def by_columns(order: str | None, shape: Sequence[int]) -> bool:
 
 #: The ufunc of each operator, by the name of its method.
 ARITHMETIC: dict[str, np.ufunc] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
-    "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or,
-    "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
+    "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
+    "rshift": np.right_shift,
 }  # fmt: skip
 
 #: A ufunc's reduction and accumulation, as functions.
 REDUCE: dict[np.ufunc, Callable[..., Any]] = {
-    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all, np.logical_or: np.any,
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
+    np.logical_and: np.all, np.logical_or: np.any,
 }  # fmt: skip
 ACCUMULATE: dict[np.ufunc, Callable[..., Any]] = {np.add: np.cumsum, np.multiply: np.cumprod}
 
@@ -214,10 +260,11 @@ ACCUMULATE: dict[np.ufunc, Callable[..., Any]] = {np.add: np.cumsum, np.multiply
 VIEWS: frozenset[Any] = frozenset(
     getattr(np, name)
     for name in (
-        "array_split", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "diag",
-        "diagonal", "dsplit", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "imag", "matrix_transpose", "meshgrid",
-        "moveaxis", "nan_to_num", "permute_dims", "ravel", "real", "real_if_close", "reshape", "rollaxis", "rot90", "split",
-        "squeeze", "swapaxes", "transpose", "unstack", "vsplit", "einsum",
+        "array_split", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays",
+        "broadcast_to", "diag", "diagonal", "dsplit", "expand_dims", "flip", "fliplr", "flipud",
+        "hsplit", "imag", "matrix_transpose", "meshgrid", "moveaxis", "nan_to_num", "permute_dims",
+        "ravel", "real", "real_if_close", "reshape", "rollaxis", "rot90", "split", "squeeze",
+        "swapaxes", "transpose", "unstack", "vsplit", "einsum",
     )
     if hasattr(np, name)  # a function is new in one release of NumPy and gone in another
 ) | {np.linalg.diagonal, np.linalg.matrix_transpose}  # fmt: skip
@@ -231,14 +278,18 @@ MAKING_ARRAYS = frozenset({np.broadcast_to, np.expand_dims})
 OF_NO_AXES: frozenset[Any] = frozenset(
     getattr(np, name)
     for name in (
-        "block", "copy", "cov", "cross", "diff", "empty_like", "full_like", "i0", "ones_like", "piecewise", "polyint",
-        "require", "resize", "roll", "select", "tensordot", "tile", "where", "zeros_like",
+        "block", "copy", "cov", "cross", "diff", "empty_like", "full_like", "i0", "ones_like",
+        "piecewise", "polyint", "require", "resize", "roll", "select", "tensordot", "tile", "where",
+        "zeros_like",
     )
 ) | {np.linalg.tensordot}  # fmt: skip
 
-#: Facts about the results of functions: that they are views of the first argument, that they may be, with a further check
+#: Facts about the results of functions: that they are views of the first argument, that they may
+#: be, with a further check
 #: (OTHER), or that they are not numbers.
 VIEW, OTHER, ARRAY = "a view", "perhaps a view", "an array"
 NOTED: dict[Any, str] = (
-    dict.fromkeys(OF_NO_AXES, ARRAY) | dict.fromkeys(VIEWS, VIEW) | dict.fromkeys(NUMBERS | MAKING_ARRAYS, OTHER)
+    dict.fromkeys(OF_NO_AXES, ARRAY)
+    | dict.fromkeys(VIEWS, VIEW)
+    | dict.fromkeys(NUMBERS | MAKING_ARRAYS, OTHER)
 )

@@ -1,4 +1,6 @@
-"""Python numbers in code that runs as a copy: they raise Python's errors where NumPy's return nan."""
+"""Python numbers in code that runs as a copy: they raise Python's errors where NumPy's return
+nan.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from .storage import PYTHON
 _POWER = np.power
 #: Python's operator for each ufunc that may raise one of Python's errors.
 _FAILING: dict[np.ufunc, Callable[[Any, Any], Any]] = {
-    np.true_divide: operator.truediv, np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.divmod: divmod,
-    np.power: operator.pow,
+    np.true_divide: operator.truediv, np.floor_divide: operator.floordiv,
+    np.remainder: operator.mod, np.divmod: divmod, np.power: operator.pow,
 }  # fmt: skip
 
 
@@ -55,7 +57,9 @@ def is_python_number(x: Any) -> bool:
 
 
 def _operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:
-    """The result of Python's operator for two numbers, at least one of them traced; None if one is a NumPy number."""
+    """The result of Python's operator for two numbers, at least one of them traced; None if one is
+    a NumPy number.
+    """
     if not (is_python_number(a) and is_python_number(b)):
         return None
     real = _FAILING.get(ufunc)
@@ -72,7 +76,11 @@ def _operands(a: NumpyArray, b: NumpyArray) -> tuple[Any, Any]:
     if is_python_number(a) == is_python_number(b):
         return a._array, b._array
     number, other = (a, b) if is_python_number(a) else (b, a)
-    if other.dtype.kind in "fc" and number.dtype != other.dtype and (number.dtype.kind == "f" or other.dtype.kind == "c"):
+    if (
+        other.dtype.kind in "fc"
+        and number.dtype != other.dtype
+        and (number.dtype.kind == "f" or other.dtype.kind == "c")
+    ):
         dtype = other.dtype if number.dtype.kind == "c" else other.real.dtype
         number = NumpyArray(number._array, number._engine).astype(dtype)
     return (number._array, other._array) if other is b else (other._array, number._array)
@@ -85,7 +93,9 @@ def _computed(ufunc: np.ufunc, a: Any, b: Any) -> Any:
 
 
 def checked(real: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """Lets a Python function raise its error for known numbers, and returns its result; None for unknown numbers."""
+    """Lets a Python function raise its error for known numbers, and returns its result; None for
+    unknown numbers.
+    """
     known = _known(args)
     return None if known is None else real(*known)
 

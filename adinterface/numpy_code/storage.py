@@ -1,9 +1,10 @@
 """Shared memory: views as in NumPy, for engine arrays that cannot be written to.
 
-A root owns an engine's array. A view holds its parent and how it was made from it: an index, or a function such as
-`np.transpose`. The same index, applied to the numbers of the root's elements, gives the elements of the view. So NumPy itself
-decides whether it shares memory. A write gives the root a new array; a view computes its array anew from its parent when
-it is read. Nothing here runs before the first write.
+A root owns an engine's array. A view holds its parent and how it was made from it: an index, or a
+function such as `np.transpose`. The same index, applied to the numbers of the root's elements,
+gives the elements of the view. So NumPy itself decides whether it shares memory. A write gives the
+root a new array; a view computes its array anew from its parent when it is read. Nothing here runs
+before the first write.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ Numbers: TypeAlias = np.ndarray[Any, Any]
 class Storage:
     """An engine's array as a root, or as a view of another.
 
-    _origin: of a root, the memory order of its elements, with the slowest axis first ("01" is C order, "10" Fortran order); ""
-    for an unknown order; None for a result of which NumPy would make a number if it is 0-d; or one of the three names below.
+    _origin: of a root, the memory order of its elements, with the slowest axis first ("01" is C
+        order, "10" Fortran order); ""
+    for an unknown order; None for a result of which NumPy would make a number if it is 0-d; or one
+    of the three names below.
     _view: how a view is made from its source; None for a root.
     _views: weak references to the views of it: one, or `Several`.
     """
@@ -59,20 +62,32 @@ MADE = object()
 
 
 def is_number(x: Storage) -> bool:
-    """Whether NumPy would return a number for this engine's array: a computed 0-d result, unless it must be an array."""
+    """Whether NumPy would return a number for this engine's array: a computed 0-d result, unless it
+    must be an array.
+    """
     return not x.ndim and view_of(x) is None and x._origin in (None, PYTHON)
 
 
 def view_of(x: Storage) -> View | None:
-    """How a view is made from its source; a function that makes views, as np.real, returns a number for a number."""
+    """How a view is made from its source; a function that makes views, as np.real, returns a number
+    for a number.
+    """
     view = x._view
-    if type(view) is Applied and view.place is None and view.located is None and not x.ndim and is_number(view.source):
+    if (
+        type(view) is Applied
+        and view.place is None
+        and view.located is None
+        and not x.ndim
+        and is_number(view.source)
+    ):
         view = x._view = None
     return view
 
 
 class Several(list["weakref.ref[Storage]"]):
-    """Several weak references in the place of one: a call returns this list, as that of one returns a live object."""
+    """Several weak references in the place of one: a call returns this list, as that of one returns
+    a live object.
+    """
 
     def __call__(self) -> Several:
         return self
@@ -85,7 +100,8 @@ class View:
 
     def __init__(self, source: Storage):
         self.source: Storage = source
-        #: The root, the numbers of its elements that the view holds, and the same for other layouts, once they are found.
+        #: The root, the numbers of its elements that the view holds, and the same for other
+        #: layouts, once they are found.
         self.located: tuple[Storage, Numbers, list[Numbers]] | None = None
 
     def of(self, numbers: Numbers) -> Numbers:
@@ -124,12 +140,20 @@ class Indexed(View):
 class Applied(View):
     """A view by a function: its result, or a part of it.
 
-    place: the index of the source among the arguments; None if it is the first, without keywords and parts.
+    place: the index of the source among the arguments; None if it is the first, without keywords
+    and parts.
     """
 
     __slots__ = ("args", "function", "kwargs", "part", "place")
 
-    def __init__(self, function: Any, args: Any, place: int | None = None, kwargs: Any = None, part: int | None = None):
+    def __init__(
+        self,
+        function: Any,
+        args: Any,
+        place: int | None = None,
+        kwargs: Any = None,
+        part: int | None = None,
+    ):
         self.source: Any = args[place or 0]
         self.function: Any = function
         self.args: Any = args
@@ -157,8 +181,12 @@ def source_of(x: Storage) -> Storage | None:
     return None if view is None else view.source
 
 
-def note_view(viewing: Storage, function: Any, args: Any, place: int, kwargs: Any, part: int | None = None) -> None:
-    """Notes that this is function(*args, **kwargs), or a part of that, and may share memory with the argument in a place."""
+def note_view(
+    viewing: Storage, function: Any, args: Any, place: int, kwargs: Any, part: int | None = None
+) -> None:
+    """Notes that this is function(*args, **kwargs), or a part of that, and may share memory with
+    the argument in a place.
+    """
     viewing._view = Applied(function, args, place, kwargs, part)
     register(viewing, args[place])
 
@@ -169,7 +197,8 @@ def register(viewing: Storage, source: Storage) -> None:
         source._views = weakref.ref(viewing)
     elif type(views) is Several:
         views.append(weakref.ref(viewing))
-        if not len(views) & 31:  # a loop makes many, of which one at a time lives: one alone costs least
+        # a loop makes many, of which one at a time lives: one alone costs least
+        if not len(views) & 31:
             source._views = Several(view for view in views if view() is not None) or None
     else:
         source._views = Several((views, weakref.ref(viewing)))  # type: ignore[arg-type]
@@ -191,7 +220,8 @@ def views_of(x: Storage) -> Iterator[Storage]:
             yield from views_of(view)
 
 
-# Where elements lie ---------------------------------------------------------------------------------------------------
+# Where elements lie
+# ------------------------------------------------------------------------------------------------
 
 
 @functools.lru_cache(maxsize=64)
@@ -202,14 +232,20 @@ def _small(shape: tuple[int, ...], axes: str, halves: bool) -> Numbers:
 def _numbered(shape: tuple[int, ...], axes: str, halves: bool) -> Numbers:
     """The number of each element in C order, in memory in the order of the axes.
 
-    The real part of a complex element has an even number, the imaginary part the next: both can be views.
+    The real part of a complex element has an even number, the imaginary part the next: both can be
+    views.
     """
     count = functools.reduce(operator.mul, shape, 1)
     numbers: Numbers = np.arange(count)
     if halves:
         numbers = 2.0 * numbers + 1j * (2.0 * numbers + 1)
     order = [int(axis) for axis in axes]
-    return numbers.reshape(shape).transpose(order).copy().transpose([order.index(axis) for axis in range(len(shape))])
+    return (
+        numbers.reshape(shape)
+        .transpose(order)
+        .copy()
+        .transpose([order.index(axis) for axis in range(len(shape))])
+    )
 
 
 def numbers_of_root(shape: tuple[int, ...], axes: str, halves: bool) -> Numbers:
@@ -232,9 +268,11 @@ def layout_of(array: Numbers) -> str | None:
 
 
 def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
-    """The root of x, the numbers of its elements that x holds, and the same for other possible layouts of the root.
+    """The root of x, the numbers of its elements that x holds, and the same for other possible
+    layouts of the root.
 
-    An array that NumPy would have copied becomes a root. Raises Unknown if an index is not known yet.
+    An array that NumPy would have copied becomes a root. Raises Unknown if an index is not known
+    yet.
     """
     view = view_of(x)
     if view is None:
@@ -244,7 +282,8 @@ def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
         mine = view.of(numbers)
         shares = np.may_share_memory(mine, numbers) and not is_number(root)
         alternatives = [view.of(other) for other in others]
-        if any(np.may_share_memory(a, b) != shares for a, b in zip(alternatives, others)):  # a number has no others
+        # a number has no others
+        if any(np.may_share_memory(a, b) != shares for a, b in zip(alternatives, others)):
             raise NumpyCodeError(of_write(INTO_UNKNOWN_MEMORY))
         if not shares:
             _detach(x, view.source, layout_of(mine))
@@ -257,7 +296,9 @@ def _located_root(x: Storage, layout: str | None) -> tuple[Storage, Numbers, lis
     shape = tuple(x._array.shape)
     halves = x.dtype.kind == "c"  # type: ignore[attr-defined]
     ndim = len(shape)
-    usual = numbers_of_root(shape, layout if layout and layout.isdigit() else in_order(ndim), halves)
+    usual = numbers_of_root(
+        shape, layout if layout and layout.isdigit() else in_order(ndim), halves
+    )
     if ndim < 2 or (layout and layout.isdigit()):
         return x, usual, []
     if sum(length > 1 for length in shape) < 2:  # one line, in any order
@@ -273,14 +314,16 @@ def _detach(x: Storage, source: Storage, layout: str | None) -> None:
     source._views = Several(view for view in _references(source) if view() is not x)
 
 
-# What a write changes ------------------------------------------------------------------------------------------------
+# What a write changes
+# ------------------------------------------------------------------------------------------------
 
 
 def replace_root(root: Storage, native: Any) -> None:
     """Gives a root another array, and lets its views take theirs anew when they are read."""
     if root._views is not None:
         for view in list(views_of(root)):
-            with contextlib.suppress(Unknown):  # an element or a row by an index that is not known yet, which is a view
+            # an element or a row by an index that is not known yet, which is a view
+            with contextlib.suppress(Unknown):
                 locate(view)  # makes a root of an array that is not a view
         for view in views_of(root):
             if _is_fresh(view):
@@ -307,7 +350,8 @@ def refresh(x: Storage) -> Any:
 _ARRAY: Any = vars(Storage)["_array"]
 
 
-# Indices --------------------------------------------------------------------------------------------------------------
+# Indices
+# ------------------------------------------------------------------------------------------------
 
 
 class Unknown(Exception):
@@ -333,7 +377,8 @@ def known(index: Any, engine: Any) -> Any:
     numbers = library.value_under_trace(index) if library.traced(index) else library.to_numpy(index)
     if numbers is None:
         raise Unknown
-    return np.asarray(numbers)[()]  # a number, as of np.argmax(x), takes a view; an array without axes would take a copy
+    # a number, as of np.argmax(x), takes a view; an array without axes would take a copy
+    return np.asarray(numbers)[()]
 
 
 def _known_slice(index: slice, engine: Any) -> slice:

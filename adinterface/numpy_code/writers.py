@@ -28,7 +28,10 @@ def _writer(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
             if isinstance(args[0] if args else keywords[target], Storage):
                 return ours(*args, **keywords)
             name = spelled(function)
-            return function(*of_numbers(args, name), **{word: of_numbers(part, name) for word, part in keywords.items()})
+            return function(
+                *of_numbers(args, name),
+                **{word: of_numbers(part, name) for word, part in keywords.items()},
+            )
 
         WRITERS[function] = write
         return write
@@ -50,9 +53,18 @@ def _vector(values: Any) -> Any:
 
 @_writer(np.copyto)
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    dtype = src.dtype if hasattr(src, "dtype") else np.min_scalar_type(src) if np.ndim(src) == 0 else np.asarray(src).dtype
+    dtype = (
+        src.dtype
+        if hasattr(src, "dtype")
+        else np.min_scalar_type(src)
+        if np.ndim(src) == 0
+        else np.asarray(src).dtype
+    )
     if not np.can_cast(dtype, dst.dtype, casting):  # type: ignore[arg-type]
-        raise TypeError(f"Cannot cast array data from {dtype!r} to {dst.dtype!r} according to the rule {casting!r}")
+        raise TypeError(
+            f"Cannot cast array data from {dtype!r} to {dst.dtype!r} according to the rule"
+            f" {casting!r}"
+        )
     dst[...] = src if where is True else np.where(where, src, dst)
 
 
@@ -115,22 +127,32 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -
     arr[tuple(grid)] = values
 
 
-# Methods --------------------------------------------------------------------------------------------------------------
+# Methods
+# ------------------------------------------------------------------------------------------------
 
 
 def _fill(self: Any, value: Any) -> None:
     self[...] = value
 
 
-def _sort(self: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+def _sort(
+    self: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> None:
     self[...] = np.sort(self, axis)
 
 
-def _partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+def _partition(
+    self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
+) -> None:
     self[...] = np.partition(self, kth, axis)
 
 
-WRITING_METHODS: dict[str, Callable[..., Any]] = {"fill": _fill, "put": put, "sort": _sort, "partition": _partition}
+WRITING_METHODS: dict[str, Callable[..., Any]] = {
+    "fill": _fill,
+    "put": put,
+    "sort": _sort,
+    "partition": _partition,
+}
 
 
 class Flat(np.lib.mixins.NDArrayOperatorsMixin):
@@ -151,7 +173,9 @@ class Flat(np.lib.mixins.NDArrayOperatorsMixin):
         return getattr(ufunc, method)(*map(_flattened, inputs), **keywords)
 
     def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
-        return function(*map(_flattened, args), **{name: _flattened(value) for name, value in keywords.items()})
+        return function(
+            *map(_flattened, args), **{name: _flattened(value) for name, value in keywords.items()}
+        )
 
     def __getitem__(self, index: Any) -> Any:
         result = np.ravel(self.base)[index]

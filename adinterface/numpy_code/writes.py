@@ -1,6 +1,8 @@
-"""`x[index] = value` and its kin, on arrays of engines: the elements that change are found by NumPy, a new array is made.
+"""`x[index] = value` and its kin, on arrays of engines: the elements that change are found by
+NumPy, a new array is made.
 
-NumPy's casting, broadcasting and errors; where an index names an element twice, the last value stays.
+NumPy's casting, broadcasting and errors; where an index names an element twice, the last value
+stays.
 """
 
 from __future__ import annotations
@@ -14,7 +16,17 @@ from ..core.contract.errors import NumpyCodeError
 from .array_like import array_of
 from .names import spelled
 from .refusals import INTO_ARGUMENT, INTO_CAPTURED, INTO_UNKNOWN_ELEMENTS, into_plain, of_write
-from .storage import ARGUMENT, CAPTURED, Numbers, Storage, Unknown, is_number, known, locate, replace_root
+from .storage import (
+    ARGUMENT,
+    CAPTURED,
+    Numbers,
+    Storage,
+    Unknown,
+    is_number,
+    known,
+    locate,
+    replace_root,
+)
 
 
 def write(x: Storage, index: Any, value: Any) -> None:
@@ -37,13 +49,16 @@ def write(x: Storage, index: Any, value: Any) -> None:
 
 
 def writable(x: Storage) -> tuple[Storage, Numbers]:
-    """The root of x and the numbers of its elements in x, where x may be written to. Raises NumpyCodeError or ValueError."""
+    """The root of x and the numbers of its elements in x, where x may be written to. Raises
+    NumpyCodeError or ValueError.
+    """
     try:
         root, numbers, _ = locate(x)
     except Unknown:
         raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS)) from None
     if is_number(root):
-        raise TypeError("'numpy.float64' object does not support item assignment")  # as NumPy has it
+        # as NumPy has it
+        raise TypeError("'numpy.float64' object does not support item assignment")
     if root._origin is ARGUMENT:
         raise NumpyCodeError(of_write(INTO_ARGUMENT))
     if root._origin is CAPTURED:
@@ -63,7 +78,11 @@ def as_native(value: Any, dtype: np.dtype[Any], root: Storage) -> Any:
             if actual == dtype:
                 return native
             if actual.kind == "c" and dtype.kind != "c":
-                warnings.warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning, 3)
+                warnings.warn(
+                    "Casting complex values to real discards the imaginary part",
+                    np.exceptions.ComplexWarning,
+                    3,
+                )
                 native = engine.functions[np.real](native)
             return engine.functions[np.astype](native, dtype.name)
         value = native
@@ -78,7 +97,9 @@ def as_native(value: Any, dtype: np.dtype[Any], root: Storage) -> Any:
 
 def holds_storage(values: Any) -> bool:
     """Whether a list, or a list in it, has an array of ours."""
-    return any(holds_storage(v) if isinstance(v, (list, tuple)) else isinstance(v, Storage) for v in values)
+    return any(
+        holds_storage(v) if isinstance(v, (list, tuple)) else isinstance(v, Storage) for v in values
+    )
 
 
 def stacked(values: Any) -> Any:
@@ -100,7 +121,9 @@ def _fitting(native: Any, shape: tuple[int, ...], engine: Any) -> Any:
         native = engine.functions[np.reshape](native, actual)
     if not actual:
         return native
-    if len(actual) > len(shape) or any(a not in (1, b) for a, b in zip(reversed(actual), reversed(shape))):
+    if len(actual) > len(shape) or any(
+        a not in (1, b) for a, b in zip(reversed(actual), reversed(shape))
+    ):
         raise ValueError(f"could not broadcast input array from shape {given} into shape {shape}")
     return native if actual == shape else engine.functions[np.broadcast_to](native, shape)
 
@@ -108,7 +131,10 @@ def _fitting(native: Any, shape: tuple[int, ...], engine: Any) -> Any:
 def _may_repeat(spot: Any) -> bool:
     """Whether an index may name an element twice: one with arrays of integers."""
     parts = spot if type(spot) is tuple else (spot,)
-    return any(isinstance(part, list) or (isinstance(part, np.ndarray) and part.dtype != bool) for part in parts)
+    return any(
+        isinstance(part, list) or (isinstance(part, np.ndarray) and part.dtype != bool)
+        for part in parts
+    )
 
 
 def _last_of_each(target: Numbers, value: Any) -> tuple[Numbers, Any]:
@@ -127,7 +153,9 @@ def _last_of_each(target: Numbers, value: Any) -> tuple[Numbers, Any]:
 
 
 def put(root: Storage, target: Numbers, native: Any) -> None:
-    """Writes a native value, 0-d or of the target's shape, to the elements with the numbers in `target`."""
+    """Writes a native value, 0-d or of the target's shape, to the elements with the numbers in
+    `target`.
+    """
     engine, array = root._engine, root._array
     places = np.ascontiguousarray(target).reshape(-1)
     if places.dtype.kind != "i":
@@ -141,7 +169,9 @@ def put(root: Storage, target: Numbers, native: Any) -> None:
 
 
 def _of_halves(root: Storage, places: Numbers, native: Any) -> tuple[Numbers, Any]:
-    """Places of a complex root, and the complex numbers to be there, for a write to them or to their parts alone."""
+    """Places of a complex root, and the complex numbers to be there, for a write to them or to
+    their parts alone.
+    """
     if places.dtype.kind == "c":
         return (places.real / 2).astype(np.intp), native
     functions = root._engine.functions
@@ -150,12 +180,16 @@ def _of_halves(root: Storage, places: Numbers, native: Any) -> tuple[Numbers, An
     if len(native.shape) > 1:
         native = functions[np.reshape](native, (-1,))
     if places[0] % 2:
-        return elements, functions[np.add](functions[np.real](old), functions[np.multiply](native, 1j))
+        return elements, functions[np.add](
+            functions[np.real](old), functions[np.multiply](native, 1j)
+        )
     return elements, functions[np.add](native, functions[np.multiply](functions[np.imag](old), 1j))
 
 
 def _write_unknown(x: Any, root: Storage, numbers: Numbers, index: Any, value: Any) -> None:
-    """x[index] = value for an index that only the engine knows: integers, or a mask of x's shape for one value."""
+    """x[index] = value for an index that only the engine knows: integers, or a mask of x's shape
+    for one value.
+    """
     engine = x._engine
     native = index._array if isinstance(index, Storage) else None
     if native is not None and np.dtype(engine.library.dtype(native)) == bool:
@@ -173,11 +207,22 @@ def _write_unknown(x: Any, root: Storage, numbers: Numbers, index: Any, value: A
 def _unknown_places(root: Storage, numbers: Numbers, index: Any, engine: Any) -> Any:
     """The numbers of the elements of an index that only the engine knows, as its array."""
     parts = index if type(index) is tuple else (index,)
-    natives = tuple([part._array if isinstance(part, Storage) else _list_of_native(part, engine, root) for part in parts])
-    masks = [part for part in natives if hasattr(part, "shape") and np.dtype(engine.library.dtype(part)) == bool]
+    natives = tuple(
+        [
+            part._array if isinstance(part, Storage) else _list_of_native(part, engine, root)
+            for part in parts
+        ]
+    )
+    masks = [
+        part
+        for part in natives
+        if hasattr(part, "shape") and np.dtype(engine.library.dtype(part)) == bool
+    ]
     if masks or numbers.dtype.kind != "i":
         raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS))
-    everywhere = engine.library.asarray(np.ascontiguousarray(numbers).reshape(numbers.shape), like=root._array)
+    everywhere = engine.library.asarray(
+        np.ascontiguousarray(numbers).reshape(numbers.shape), like=root._array
+    )
     return engine.getitem(everywhere, natives if type(index) is tuple else natives[0])
 
 
@@ -190,7 +235,9 @@ def _list_of_native(part: Any, engine: Any, root: Storage) -> Any:
 
 
 def of_numbers(value: Any, name: str) -> Any:
-    """A value for a function of this name that writes to a plain array; raises NumpyCodeError where it is differentiated."""
+    """A value for a function of this name that writes to a plain array; raises NumpyCodeError where
+    it is differentiated.
+    """
     if isinstance(value, (list, tuple)):
         parts = [of_numbers(part, name) for part in value]
         return parts if isinstance(value, list) else tuple(parts)
@@ -205,25 +252,28 @@ def of_numbers(value: Any, name: str) -> Any:
         raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS)) from None
 
 
-# out=, at -------------------------------------------------------------------------------------------------------------
+# out=, at
+# ------------------------------------------------------------------------------------------------
 
 
 def into(out: Any, result: Any, where: Any, function: Any) -> Any:
-    """out[...] = result where `where` is true, with the casting of a ufunc's out=. Gives out, an array of ours."""
+    """out[...] = result where `where` is true, with the casting of a ufunc's out=. Gives out, an
+    array of ours.
+    """
     ours = isinstance(out, Storage)
     if not ours:
         raise NumpyCodeError(into_plain(spelled(function)))
     dtype = getattr(result, "dtype", None)
     if dtype is not None and not np.can_cast(dtype, out.dtype, "same_kind"):
         raise TypeError(
-            f"Cannot cast ufunc '{function.__name__}' output from {np.dtype(dtype)!r} to {out.dtype!r} with casting rule "
-            f"'same_kind'"
+            f"Cannot cast ufunc '{function.__name__}' output from {np.dtype(dtype)!r} to"
+            f" {out.dtype!r} with casting rule 'same_kind'"
         )
     shape = np.shape(result)
     if np.broadcast_shapes(shape, out.shape) != out.shape:
         raise ValueError(
-            f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape "
-            f"{np.broadcast_shapes(shape, out.shape)}"
+            f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast"
+            f" shape {np.broadcast_shapes(shape, out.shape)}"
         )
     out[...] = result if where is True else np.where(where, result, out)
     return out
@@ -233,7 +283,8 @@ def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> No
     """ufunc.at(x, index, values): an element that the index names twice is changed twice."""
     plain = not isinstance(x, Storage)
     if plain:
-        at, name = getattr(ufunc, "at"), f"{spelled(ufunc)}.at"  # noqa: B009  (whose type knows no array but NumPy's)
+        at: Any = ufunc.at  # typed for NumPy arrays alone
+        name = f"{spelled(ufunc)}.at"
         at(x, *[of_numbers(part, name) for part in (index, values) if part is not None])
         return
     root, numbers = writable(x)
@@ -249,7 +300,9 @@ def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> No
     real = values is None or np.dtype(values.dtype).kind != "c"
     if ufunc in (np.add, np.subtract) and real and x.dtype.kind != "c" and flat.size:
         total = np.reshape(np.bincount(flat, weights=values, minlength=x.size), x.shape)
-        into(x, ufunc(x, total if total.dtype == x.dtype else np.astype(total, x.dtype)), True, ufunc)
+        into(
+            x, ufunc(x, total if total.dtype == x.dtype else np.astype(total, x.dtype)), True, ufunc
+        )
         return
     for rows in _rounds(flat):
         index = np.unravel_index(flat[rows], x.shape)
@@ -257,7 +310,9 @@ def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> No
         x[index] = ufunc(old) if values is None else ufunc(old, values[rows])
 
 
-def _add_unknown(ufunc: np.ufunc, x: Any, root: Storage, numbers: Numbers, index: Any, values: Any) -> None:
+def _add_unknown(
+    ufunc: np.ufunc, x: Any, root: Storage, numbers: Numbers, index: Any, values: Any
+) -> None:
     engine = x._engine
     if ufunc not in (np.add, np.subtract):
         raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS))
@@ -271,6 +326,10 @@ def _rounds(places: Numbers) -> list[Numbers]:
     """Which entries come first in their place, which second, and so on."""
     order = np.argsort(places, kind="stable")
     ordered = places[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(places) else np.zeros(0, int)
+    starts = (
+        np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        if len(places)
+        else np.zeros(0, int)
+    )
     turn = np.arange(len(places)) - np.repeat(starts, np.diff(np.append(starts, len(places))))
     return [np.sort(order[turn == n]) for n in range(int(turn.max(initial=-1)) + 1)]

@@ -1,7 +1,8 @@
 """Functions with their own derivatives, and values that are not differentiated.
 
-May import `namespace`, the contract and `tree`; names no operator. An engine applies a rule through `Library.custom`. Here
-trees are flattened, and the results of the author's code are checked, so that a mistake is the same error on every engine.
+May import `namespace`, the contract and `tree`; names no operator. An engine applies a rule through
+`Library.custom`. Here trees are flattened, and the results of the author's code are checked, so
+that a mistake is the same error on every engine.
 """
 
 from ..core.support.publish import publish

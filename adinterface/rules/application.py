@@ -1,4 +1,6 @@
-"""One call of a rule: its arguments as flat arrays, in the form in which an engine applies custom derivatives."""
+"""One call of a rule: its arguments as flat arrays, in the form in which an engine applies custom
+derivatives.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,10 @@ from .definition import Definition
 from .matching import HostMatch, RuleMatch, zeros_like
 from .namespace import engine_of_rule
 
-#: What a value in the arguments is: `(_LEAF, n)` and `(_CARRIED, n)` are arrays of the engine, number n of the leaves and of
-#: the carried ones. `(_CONSTANT, x)` and `(_STATIC, x)` are x itself; a derivative has a place for the former alone.
+#: What a value in the arguments is: `(_LEAF, n)` and `(_CARRIED, n)` are arrays of the engine,
+#: number n of the leaves and of
+#: the carried ones. `(_CONSTANT, x)` and `(_STATIC, x)` are x itself; a derivative has a place for
+#: the former alone.
 _LEAF, _CARRIED, _CONSTANT, _STATIC = range(4)
 _WITH_DERIVATIVE = (_LEAF, _CONSTANT)
 
@@ -36,22 +40,40 @@ def apply(rule: Definition, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
     leaves: list[Leaf] = []
     structures = [_flatten(rule, i, arg, leaves) for i, arg in enumerate(args)]
     count = len(leaves)
-    words = {name: flatten(Constant(value), "a keyword", leaves)[0] for name, value in keywords.items()}
+    words = {
+        name: flatten(Constant(value), "a keyword", leaves)[0] for name, value in keywords.items()
+    }
     library = _library_of(rule, leaves)
     if library is None:
-        return rule.f(*args, **keywords) if rule.host is False else _on_plain_arrays(rule, structures, words, leaves)
+        return (
+            rule.f(*args, **keywords)
+            if rule.host is False
+            else _on_plain_arrays(rule, structures, words, leaves)
+        )
     application = Application(rule, library, structures, words, leaves, count)
     outputs, aux = library.custom(application, *application.taken())
     return application.result(outputs, aux)
 
 
 def _on_plain_arrays(
-    rule: Definition, structures: Sequence[Structure], words: dict[str, Structure], leaves: Sequence[Leaf]
+    rule: Definition,
+    structures: Sequence[Structure],
+    words: dict[str, Structure],
+    leaves: Sequence[Leaf],
 ) -> Any:
-    """The value of a host function on copies of NumPy arrays. Arrays that were in stand-ins give a value in stand-ins."""
-    values = iter([_writable(leaf.value) if isinstance(leaf.value, np.ndarray) else leaf.value for leaf in leaves])
+    """The value of a host function on copies of NumPy arrays. Arrays that were in stand-ins give a
+    value in stand-ins.
+    """
+    values = iter(
+        [
+            _writable(leaf.value) if isinstance(leaf.value, np.ndarray) else leaf.value
+            for leaf in leaves
+        ]
+    )
     args = [_plain(structure).build(values) for structure in structures]
-    result = rule.f(*args, **{name: _plain(structure).build(values) for name, structure in words.items()})
+    result = rule.f(
+        *args, **{name: _plain(structure).build(values) for name, structure in words.items()}
+    )
     stand_in = next(filter(None, map(_stand_in, (*structures, *words.values()))), None)
     if stand_in is None:
         return result
@@ -64,26 +86,38 @@ def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structur
     if isinstance(library, Library) and library is not PYTHON and library.is_floating(arg):
         leaves.append(Leaf(arg, library, None, True))
         return tree.DIFFERENTIATED
-    structure, _ = flatten(arg, lambda: f"the argument {rule.path(i)} of the rule {rule.name}", leaves)
+    structure, _ = flatten(
+        arg, lambda: f"the argument {rule.path(i)} of the rule {rule.name}", leaves
+    )
     if any(node.type.is_owner for node in structure.nodes()):
         raise RuleError(
-            f"{rule.name}: the argument {rule.path(i)} holds a {type(arg).__name__}, whose parameters a rule cannot give "
-            f"derivatives of. Pass a dict of them, and have the object compute with it inside the rule."
+            f"{rule.name}: the argument {rule.path(i)} holds a {type(arg).__name__}, whose"
+            " parameters a rule cannot give derivatives of. Pass a dict of them, and have the"
+            " object compute with it inside the rule."
         )
     return structure
 
 
 def _library_of(rule: Definition, leaves: Sequence[Leaf]) -> Library | None:
-    """The library whose engine follows the arguments; None if there are only NumPy arrays and numbers."""
-    result = dict.fromkeys([leaf.library for leaf in leaves if leaf.library is not NUMPY and leaf.library is not PYTHON])
+    """The library whose engine follows the arguments; None if there are only NumPy arrays and
+    numbers.
+    """
+    result = dict.fromkeys(
+        [
+            leaf.library
+            for leaf in leaves
+            if leaf.library is not NUMPY and leaf.library is not PYTHON
+        ]
+    )
     if len(result) <= 1:
         return next(iter(result), None)
     traced = dict.fromkeys([leaf.library for leaf in leaves if leaf.library.traced(leaf.value)])
     if len(traced) > 1:
         names = " and ".join(sorted(library.name for library in traced))
         raise RuleError(
-            f"{rule.name}: its arguments are followed by {names} at once, and no engine sees through the arrays of another. "
-            f"Compute what one of them follows with differentiate_with."
+            f"{rule.name}: its arguments are followed by {names} at once, and no engine sees"
+            " through the arrays of another. Compute what one of them follows with"
+            " differentiate_with."
         )
     return next(iter(traced or result))
 
@@ -92,8 +126,8 @@ class Application:
     """One call of a rule, as a `FlatRule`."""
 
     __slots__ = (
-        "_form", "_only_leaves", "_order", "_rule", "_stand_in", "_structures", "_words", "carried", "innermost", "leaves",
-        "library", "name", "pullback", "pushforward",
+        "_form", "_only_leaves", "_order", "_rule", "_stand_in", "_structures", "_words", "carried",
+        "innermost", "leaves", "library", "name", "pullback", "pushforward",
     )  # fmt: skip
 
     def __init__(
@@ -111,14 +145,23 @@ class Application:
         self._words = words
         self.name: str = rule.name
         self.innermost: bool = rule.innermost
-        self.pullback: Callable[[Arrays, Point], Arrays] | None = self._pull if rule.back is not None else None
-        self.pushforward: Callable[[Arrays, Point], Arrays] | None = self._push if rule.push is not None else None
+        self.pullback: Callable[[Arrays, Point], Arrays] | None = (
+            self._pull if rule.back is not None else None
+        )
+        self.pushforward: Callable[[Arrays, Point], Arrays] | None = (
+            self._push if rule.push is not None else None
+        )
         if self.pullback is None and self.pushforward is None:
             self.pullback = self.pushforward = self._without_derivative
-        #: The value's structure, and of each array in it whether it is an output; known when the primal has run.
+        #: The value's structure, and of each array in it whether it is an output; known when the
+        #: primal has run.
         self._form: tuple[Structure, tuple[bool, ...]] | None = None
         #: Whether each argument is one array of the engine.
-        self._only_leaves = not words and all(s is tree.DIFFERENTIATED for s in structures) and _all_of(library, found)
+        self._only_leaves = (
+            not words
+            and all(s is tree.DIFFERENTIATED for s in structures)
+            and _all_of(library, found)
+        )
         if self._only_leaves:
             self.leaves: Arrays = tuple([leaf.value for leaf in found])
             self.carried: Arrays = ()
@@ -130,7 +173,8 @@ class Application:
         #: For each array and number in the arguments what it is: see `_LEAF`.
         self._order = []
         beside = next(leaf.value for leaf in found if leaf.library is library)
-        #: A stand-in in the arguments, as NumPy code passes it: then arrays in the value are wrapped, too.
+        #: A stand-in in the arguments, as NumPy code passes it: then arrays in the value are
+        #: wrapped, too.
         self._stand_in = next(filter(None, map(_stand_in, (*structures, *words.values()))), None)
         plain = rule.host is not False or self._stand_in is not None
         for n, leaf in enumerate(found):
@@ -144,21 +188,35 @@ class Application:
         self.leaves, self.carried = tuple(leaves), tuple(carried)
 
     def taken(self) -> tuple[Arrays, Arrays]:
-        """The leaves and carried values, once: compiled code may keep the rule, which must not keep them."""
+        """The leaves and carried values, once: compiled code may keep the rule, which must not keep
+        them.
+        """
         both = self.leaves, self.carried
         self.leaves = self.carried = ()
         return both
 
     # trees
 
-    def _arguments(self, leaves: Arrays, carried: Arrays, *, plain: bool = False) -> tuple[Sequence[Any], dict[str, Any]]:
+    def _arguments(
+        self, leaves: Arrays, carried: Arrays, *, plain: bool = False
+    ) -> tuple[Sequence[Any], dict[str, Any]]:
         """The arguments of the author's code. plain: without stand-ins."""
         if self._only_leaves:
             return leaves, {}
-        values = iter([leaves[n] if kind == _LEAF else carried[n] if kind == _CARRIED else n for kind, n in self._order])
+        values = iter(
+            [
+                leaves[n] if kind == _LEAF else carried[n] if kind == _CARRIED else n
+                for kind, n in self._order
+            ]
+        )
         as_it_is = not plain or self._stand_in is None
-        args = [(structure if as_it_is else _plain(structure)).build(values) for structure in self._structures]
-        return args, {name: (s if as_it_is else _plain(s)).build(values) for name, s in self._words.items()}
+        args = [
+            (structure if as_it_is else _plain(structure)).build(values)
+            for structure in self._structures
+        ]
+        return args, {
+            name: (s if as_it_is else _plain(s)).build(values) for name, s in self._words.items()
+        }
 
     def result(self, outputs: Arrays, aux: Arrays) -> Any:
         """The value in the structure that f returned."""
@@ -167,7 +225,9 @@ class Application:
         if structure is tree.DIFFERENTIATED:
             return outputs[0]
         one, other = iter(outputs), iter(aux)
-        return structure.build(iter([next(one) if is_output else next(other) for is_output in places]))
+        return structure.build(
+            iter([next(one) if is_output else next(other) for is_output in places])
+        )
 
     def value(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         if self._rule.host is not False:
@@ -176,15 +236,18 @@ class Application:
 
     def _without_derivative(self, moved: Arrays, point: Point) -> Arrays:
         raise RuleError(
-            f"{self.name} has no derivative: it is a rule without a pullback and without a pushforward. Decorate one with "
-            f"{self.name}.pullback, or take finite differences with differentiate_with({self.name}, AutoFiniteDifferences())."
+            f"{self.name} has no derivative: it is a rule without a pullback and without a"
+            f" pushforward. Decorate one with {self.name}.pullback, or take finite differences with"
+            f" differentiate_with({self.name}, AutoFiniteDifferences())."
         )
 
     def written(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays] | None:
         f = self._rule.written
         return None if f is None else self._value(f, leaves, carried)
 
-    def _value(self, f: Callable[..., Any], leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
+    def _value(
+        self, f: Callable[..., Any], leaves: Arrays, carried: Arrays
+    ) -> tuple[Arrays, Arrays]:
         args, words = self._arguments(leaves, carried)
         result = f(*args, **words)
         library = self.library
@@ -195,7 +258,9 @@ class Application:
         places = tuple([leaf.differentiated for leaf in computed])
         self._form = structure, places
         arrays = [self._native(leaf, leaves or carried) for leaf in computed]
-        return tuple([x for x, out in zip(arrays, places) if out]), tuple([x for x, out in zip(arrays, places) if not out])
+        return tuple([x for x, out in zip(arrays, places) if out]), tuple(
+            [x for x, out in zip(arrays, places) if not out]
+        )
 
     def _host(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         """As `value`, of code that runs outside of the engine's traces."""
@@ -206,10 +271,16 @@ class Application:
         first: list[Structure] = []
 
         def numbers(f: Callable[..., Any], given: Iterable[Any]) -> Arrays:
-            """f's value for arrays outside of a trace, flat, in the structure of the first such value."""
+            """f's value for arrays outside of a trace, flat, in the structure of the first such
+            value.
+            """
             arrays = tuple(given)
             args, words = self._arguments(arrays[:count], arrays[count:], plain=not rule.outside)
-            value = f(*args, **words) if rule.outside else captured.on_numbers(self.name, f, *args, **words)
+            value = (
+                f(*args, **words)
+                if rule.outside
+                else captured.on_numbers(self.name, f, *args, **words)
+            )
             if first:
                 found = HostMatch(self.name).leaves(first[0], value)
             else:
@@ -221,7 +292,9 @@ class Application:
                 )
                 found = [leaf.value for leaf in result]
                 outside.fixes = structure.fold(_is_fixed, lambda node, fixed: any(fixed))
-            return tuple([np.asarray(x, dtypes[type(x)]) if type(x) in dtypes else x for x in found])
+            return tuple(
+                [np.asarray(x, dtypes[type(x)]) if type(x) in dtypes else x for x in found]
+            )
 
         def called(*arrays: Any) -> Arrays:
             return numbers(rule.f, map(_writable if rule.outside else _numpy, arrays))
@@ -235,14 +308,20 @@ class Application:
         result = library.outside(outside, beside, example)
         assert self._form is not None
         places = self._form[1]
-        return tuple([x for x, out in zip(result, places) if out]), tuple([x for x, out in zip(result, places) if not out])
+        return tuple([x for x, out in zip(result, places) if out]), tuple(
+            [x for x, out in zip(result, places) if not out]
+        )
 
     def _native(self, leaf: Leaf, beside: Arrays) -> Any:
         library = self.library
         if leaf.library is library:
             return leaf.value
         if leaf.library is PYTHON:
-            dtype = widest([library.dtype(x) for x in beside]) if leaf.library.dtype(leaf.value) == "float" else None
+            dtype = (
+                widest([library.dtype(x) for x in beside])
+                if leaf.library.dtype(leaf.value) == "float"
+                else None
+            )
             return library.asarray(leaf.value, dtype=dtype, like=beside[0])
         if leaf.library is NUMPY:
             return library.asarray(leaf.value, like=beside[0])
@@ -254,7 +333,11 @@ class Application:
         args, words = self._arguments(point.leaves, point.carried)
         assert self._form is not None
         structure, cotangents = self._form[0], self._own(cotangents)
-        cotangent = cotangents[0] if structure is tree.DIFFERENTIATED else build_gradient(structure, iter(cotangents))
+        cotangent = (
+            cotangents[0]
+            if structure is tree.DIFFERENTIATED
+            else build_gradient(structure, iter(cotangents))
+        )
         given = self._derivative(self._rule.back, cotangent, point, args, words)
         match = RuleMatch(self.library, self.name, "pullback", self._expected(point))
         match.arguments(self._rule, self._structures, given)
@@ -265,17 +348,23 @@ class Application:
 
     def _push(self, tangents: Arrays, point: Point) -> Arrays:
         args, words = self._arguments(point.leaves, point.carried)
-        given = self._derivative(self._rule.push, self._tangents(self._own(tangents)), point, args, words)
+        given = self._derivative(
+            self._rule.push, self._tangents(self._own(tangents)), point, args, words
+        )
         assert self._form is not None
         match = RuleMatch(self.library, self.name, "pushforward", iter(point.outputs))
         match.read(self._form[0], given, "value")
         return tuple(match.arrays)
 
     def _own(self, moved: Arrays) -> Arrays:
-        """Copies, as the author may write into them: the engine may use its own arrays again, and so may the caller."""
+        """Copies, as the author may write into them: the engine may use its own arrays again, and
+        so may the caller.
+        """
         return tuple([x * 1 for x in moved]) if self.library.mutable else moved
 
-    def _derivative(self, function: Any, moved: Any, point: Point, args: Sequence[Any], words: dict[str, Any]) -> Any:
+    def _derivative(
+        self, function: Any, moved: Any, point: Point, args: Sequence[Any], words: dict[str, Any]
+    ) -> Any:
         """The result of the author's derivative for a cotangent, or for tangents."""
         value = self.result(point.outputs, point.aux)
         if not self.library.plain_numpy:
@@ -287,12 +376,24 @@ class Application:
         """The array that each cotangent must resemble in shape and dtype."""
         if self._only_leaves:
             return iter(point.leaves)
-        return iter([point.leaves[n] if kind == _LEAF else n for kind, n in self._order if kind in _WITH_DERIVATIVE])
+        return iter(
+            [
+                point.leaves[n] if kind == _LEAF else n
+                for kind, n in self._order
+                if kind in _WITH_DERIVATIVE
+            ]
+        )
 
     def _tangents(self, tangents: Arrays) -> tuple[Any, ...]:
         if self._only_leaves:
             return tangents
-        both = iter([tangents[n] if kind == _LEAF else zeros_like(n) for kind, n in self._order if kind in _WITH_DERIVATIVE])
+        both = iter(
+            [
+                tangents[n] if kind == _LEAF else zeros_like(n)
+                for kind, n in self._order
+                if kind in _WITH_DERIVATIVE
+            ]
+        )
         return tuple([build_gradient(structure, both) for structure in self._structures])
 
     # errors
@@ -303,19 +404,23 @@ class Application:
             return type(refusal)(*refusal.args)
         words = ", ".join(self._words)
         return RuleError(
-            f"{self.name}: a keyword of it ({words}) is being differentiated, but a rule's keywords are constants. Make it a "
-            f"positional parameter of {self.name}, or pass ignore_derivatives(x)."
+            f"{self.name}: a keyword of it ({words}) is being differentiated, but a rule's keywords"
+            f" are constants. Make it a positional parameter of {self.name}, or pass"
+            " ignore_derivatives(x)."
         )
 
     def captured(self) -> Exception:
         return captured.refusal(self.name)
 
     def nonlinear(self) -> Exception:
-        given, derived = ("pullback", "pushforward") if self._rule.push is None else ("pushforward", "pullback")
+        given, derived = (
+            ("pullback", "pushforward") if self._rule.push is None else ("pushforward", "pullback")
+        )
         what = "cotangent" if given == "pullback" else "tangents"
         return RuleError(
-            f"{self.name}: its {derived} is derived by transposing its {given}, which is not linear in the {what}, or not in a "
-            f"way that the engine can transpose. Make it linear, or give the {derived} too: @{self.name}.{derived}."
+            f"{self.name}: its {derived} is derived by transposing its {given}, which is not linear"
+            f" in the {what}, or not in a way that the engine can transpose. Make it linear, or"
+            f" give the {derived} too: @{self.name}.{derived}."
         )
 
 
@@ -358,7 +463,8 @@ def _plain(structure: Structure) -> Structure:
 def _standing(structure: Structure, stand_in: Node) -> Structure:
     """The structure with such a node around each array."""
     return structure.fold(
-        lambda place: place if isinstance(place, Static) else stand_in.with_children([place]), Node.with_children
+        lambda place: place if isinstance(place, Static) else stand_in.with_children([place]),
+        Node.with_children,
     )
 
 

@@ -1,4 +1,6 @@
-"""What a rule captures: an error where that is being differentiated, since a rule has derivatives of its arguments alone."""
+"""What a rule captures: an error where that is being differentiated, since a rule has derivatives
+of its arguments alone.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,16 @@ from .loops.captured import captured
 def refusal(name: str) -> RuleError:
     """The error for a rule that captures an array which is being differentiated."""
     return RuleError(
-        f"{name}: it captures an array that is being differentiated, of which a rule gives no derivative. Make it a "
-        f"positional parameter of {name}, or pass it through ignore_derivatives outside of the rule."
+        f"{name}: it captures an array that is being differentiated, of which a rule gives no"
+        f" derivative. Make it a positional parameter of {name}, or pass it through"
+        " ignore_derivatives outside of the rule."
     )
 
 
 def require_numbers(name: str, value: Any, f: Callable[..., Any]) -> None:
-    """Refuse what f gave for numbers outside of the engine, if an engine follows it: its derivative would be lost."""
+    """Refuse what f gave for numbers outside of the engine, if an engine follows it: its derivative
+    would be lost.
+    """
     library = handler_of(value, scan=False)
     leaves: list[Any]
     if isinstance(library, Library):
@@ -39,8 +44,11 @@ def on_numbers(name: str, f: Callable[..., Any], /, *args: Any, **keywords: Any)
     try:
         result = f(*args, **keywords)
     except (TypeError, ValueError, RuntimeError) as error:
-        # NumPy and the engine each refuse arrays of the other, and their words do not tell where the array comes from.
-        if not isinstance(error, AdinterfaceError) and any(leaf.library.traced(leaf.value) for leaf in captured(f)):
+        # NumPy and the engine each refuse arrays of the other, and their words do not tell where
+        # the array comes from.
+        if not isinstance(error, AdinterfaceError) and any(
+            leaf.library.traced(leaf.value) for leaf in captured(f)
+        ):
             raise refusal(name) from error
         raise
     require_numbers(name, result, f)

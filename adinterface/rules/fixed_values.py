@@ -1,8 +1,10 @@
-"""Values that finite differences hold fixed: the results of `ignore_derivatives` at the point of the derivative.
+"""Values that finite differences hold fixed: the results of `ignore_derivatives` at the point of
+the derivative.
 
-Differences evaluate f near the point, where `ignore_derivatives(x)` has another value; its derivative, which must be ignored,
-would enter the result. So `ignore_derivatives` returns the value at the point, in order of evaluation. The values are computed
-at their first use, so an f that ignores nothing needs no further evaluation. In differences of differences the outermost point
+Differences evaluate f near the point, where `ignore_derivatives(x)` has another value; its
+derivative, which must be ignored, would enter the result. So `ignore_derivatives` returns the value
+at the point, in order of evaluation. The values are computed at their first use, so an f that
+ignores nothing needs no further evaluation. In differences of differences the outermost point
 counts: a value of an inner call is computed at that point, as the same call of the same evaluation.
 """
 
@@ -25,16 +27,29 @@ Scope = Callable[[], AbstractContextManager[Any]]
 class Hold:
     """The values of one call of differences, and the position of the running evaluation in them.
 
-    evaluate, leaves: give these values at the point. aside: enters a context in which they are evaluated.
+    evaluate, leaves: give these values at the point. aside: enters a context in which they are
+    evaluated.
     """
 
-    __slots__ = ("aside", "evaluate", "leaves", "parent", "place", "position", "record", "recording")
+    __slots__ = (
+        "aside",
+        "evaluate",
+        "leaves",
+        "parent",
+        "place",
+        "position",
+        "record",
+        "recording",
+    )
 
-    def __init__(self, evaluate: Callable[..., Any], leaves: tuple[Any, ...], aside: Scope = nullcontext):
+    def __init__(
+        self, evaluate: Callable[..., Any], leaves: tuple[Any, ...], aside: Scope = nullcontext
+    ):
         self.evaluate: Callable[..., Any] = evaluate
         self.leaves: tuple[Any, ...] = leaves
         self.aside: Scope = aside
-        #: Values, and the holds of inner differences, in order of evaluation; None until the first use.
+        #: Values, and the holds of inner differences, in order of evaluation; None until the first
+        #: use.
         self.record: list[Any] | None = None
         self.recording: bool = False
         #: How many entries of the record the running evaluation has used.
@@ -73,7 +88,9 @@ class Hold:
         self.record, self.recording, place, self.place = [], True, self.place, 0
         try:
             with self.steadily(), self.aside():
-                self.evaluate(*[leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in self.leaves])
+                self.evaluate(
+                    *[leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in self.leaves]
+                )
         except BaseException:
             self.record = None
             raise
@@ -88,8 +105,9 @@ _hold: ContextVar[Hold | None] = ContextVar("adinterface.fixed_values", default=
 def _entry(record: list[Any], place: int, kind: type) -> Any:
     if place >= len(record) or not isinstance(record[place], kind):
         raise RuleError(
-            "ignore_derivatives: f calls it another number of times near the point than at the point, so finite differences "
-            "cannot tell which value to hold. Call it equally often on every path through f."
+            "ignore_derivatives: f calls it another number of times near the point than at the"
+            " point, so finite differences cannot tell which value to hold. Call it equally often"
+            " on every path through f."
         )
     return record[place]
 
@@ -112,11 +130,19 @@ def fixed_value(x: Any, library: Library) -> Any:
     place = hold.place
     hold.place += 1
     if hold.recording:
-        numbers = library.value_under_trace(x) if library.traced(x) else np.array(library.to_numpy(x))
+        numbers = (
+            library.value_under_trace(x) if library.traced(x) else np.array(library.to_numpy(x))
+        )
         record.append(_Value(numbers))
         return x
     numbers = _entry(record, place, _Value).numbers
-    return x if numbers is None else library.asarray(numbers, dtype=library.dtype(x) if hasattr(x, "dtype") else None, like=x)
+    return (
+        x
+        if numbers is None
+        else library.asarray(
+            numbers, dtype=library.dtype(x) if hasattr(x, "dtype") else None, like=x
+        )
+    )
 
 
 def nothing_fixed() -> within[Hold | None]:

@@ -19,21 +19,27 @@ T = TypeVar("T")
 
 
 def gradient_hook(x: T, hook: Callable[[T], T | None], /) -> T:
-    """x unchanged; the backward pass replaces its cotangent by the result of `hook`: clipped, reversed, scaled, inspected.
+    """x unchanged; the backward pass replaces its cotangent by the result of `hook`: clipped,
+    reversed, scaled, inspected.
 
-    x: an array or a tree; hook: gets the cotangent, of the same structure, and may return None to keep it. Forward mode and
-    finite differences are not affected.
+    x: an array or a tree; hook: gets the cotangent, of the same structure, and may return None to
+    keep it. Forward mode and finite differences are not affected.
 
-    A second derivative is that of the gradient: the hook acts in the innermost backward pass. torch cannot do that in reverse
-    over reverse, and raises BackendError; take forward over reverse, SecondOrder(AutoTorch(mode="forward"), AutoTorch()).
+    A second derivative is that of the gradient: the hook acts in the innermost backward pass. torch
+    cannot do that in reverse over reverse, and raises BackendError; take forward over reverse,
+    SecondOrder(AutoTorch(mode="forward"), AutoTorch()).
 
     >>> from adinterface import AutoFiniteDifferences, gradient
     >>> from adinterface.rules import gradient_hook
-    >>> gradient(lambda x: gradient_hook(x, lambda c: -c) ** 2, AutoFiniteDifferences(), 3.0)[0] > 0  # differences see x alone
+    >>> # differences see x alone
+    >>> gradient(lambda x: gradient_hook(x, lambda c: -c) ** 2, AutoFiniteDifferences(), 3.0)[0] > 0
     True
     """
     if not callable(hook):
-        raise TypeError(f"gradient_hook takes a value and a function of its cotangent, not a {type(hook).__name__}.")
+        raise TypeError(
+            "gradient_hook takes a value and a function of its cotangent, not a"
+            f" {type(hook).__name__}."
+        )
     hooked: T = _hooked(x, hook=hook)
     return hooked
 
@@ -48,8 +54,12 @@ def _back(cotangent: Any, value: Any, x: Any, *, hook: Any) -> tuple[Any]:
     result = hook(cotangent)
     if result is None or result is cotangent:
         return (cotangent,)
-    if now().transposing:  # a hook need not be linear, and the author's code shall not be differentiated
-        raise NotRecordedError("gradient_hook: a backward pass with a hook that changes its cotangent cannot be transposed.")
+    # a hook need not be linear, and the author's code shall not be differentiated
+    if now().transposing:
+        raise NotRecordedError(
+            "gradient_hook: a backward pass with a hook that changes its cotangent cannot be"
+            " transposed."
+        )
     return (result,)
 
 
@@ -63,11 +73,14 @@ _hooked._definition.written = lambda x, *, hook: x
 _hooked._definition.innermost = True
 
 
-def straight_through(f: Callable[P, T], surrogate: Callable[..., Any] | None = None, /) -> Callable[P, T]:
-    """f with the derivative of another function: for a rounding, a sign or a threshold, whose derivative is zero.
+def straight_through(
+    f: Callable[P, T], surrogate: Callable[..., Any] | None = None, /
+) -> Callable[P, T]:
+    """f with the derivative of another function: for a rounding, a sign or a threshold, whose
+    derivative is zero.
 
-    surrogate: takes the same arguments and returns an array of the same shape; None is the identity of the first argument.
-    Finite differences use the surrogate's derivative too.
+    surrogate: takes the same arguments and returns an array of the same shape; None is the identity
+    of the first argument. Finite differences use the surrogate's derivative too.
 
     >>> from adinterface import AutoFiniteDifferences, gradient
     >>> from adinterface.rules import straight_through
@@ -81,7 +94,9 @@ def straight_through(f: Callable[P, T], surrogate: Callable[..., Any] | None = N
     for function in functions:
         if not callable(function):
             seen = type(function).__name__
-            raise TypeError(f"straight_through takes functions, straight_through(f, surrogate), not a {seen}.")
+            raise TypeError(
+                f"straight_through takes functions, straight_through(f, surrogate), not a {seen}."
+            )
 
     @functools.wraps(f)
     def through(*args: P.args, **keywords: P.kwargs) -> T:
@@ -94,7 +109,8 @@ def straight_through(f: Callable[P, T], surrogate: Callable[..., Any] | None = N
 
 @rule
 def _through(value: Any, smooth: Any) -> Any:
-    # Finite differences see how the surrogate changes. At the point the change is zero, also where the surrogate is infinite.
+    # Finite differences see how the surrogate changes. At the point the change is zero, also where
+    # the surrogate is infinite.
     held = ignore_derivatives(smooth)
     finite = abs(held) < math.inf
     if isinstance(smooth, (int, float, complex)):
@@ -115,7 +131,11 @@ def _push_through(tangents: Any, found: Any, value: Any, smooth: Any) -> Any:
 
 
 def _of_dtype(x: Any, other: Any) -> Any:
-    return x if getattr(other, "dtype", x.dtype) == x.dtype else array_namespace(x).astype(x, other.dtype)
+    return (
+        x
+        if getattr(other, "dtype", x.dtype) == x.dtype
+        else array_namespace(x).astype(x, other.dtype)
+    )
 
 
 _through._definition.name = "straight_through"

@@ -20,12 +20,13 @@ def ignore_derivatives(x: Callable[[], T], /) -> T: ...
 @overload
 def ignore_derivatives(x: T, /) -> T: ...
 def ignore_derivatives(x: Any, /) -> Any:
-    """A value that counts as a constant: nothing is differentiated through it, on any engine, in any mode, at any order.
+    """A value that counts as a constant: nothing is differentiated through it, on any engine, in
+    any mode, at any order.
 
     x: an array or a tree of arrays; or a function without arguments, whose result is the value.
 
-    Finite differences agree with the engines: near the point, the value is that at the point. f must call this equally often on
-    every path, else RuleError is raised.
+    Finite differences agree with the engines: near the point, the value is that at the point. f
+    must call this equally often on every path, else RuleError is raised.
 
 
     >>> from adinterface import AutoFiniteDifferences, gradient
@@ -41,10 +42,13 @@ def ignore_derivatives(x: Any, /) -> Any:
     structure, leaves = flatten(x, "what ignore_derivatives is given")
     if any(node.type.is_owner for node in structure.nodes()):
         raise RuleError(
-            f"ignore_derivatives: a {type(x).__name__} holds its parameters itself, so they cannot be taken out of the "
-            f"derivative here. Wrap it in Constant(...) where it is an argument, or ignore what it computes."
+            f"ignore_derivatives: a {type(x).__name__} holds its parameters itself, so they cannot"
+            " be taken out of the derivative here. Wrap it in Constant(...) where it is an"
+            " argument, or ignore what it computes."
         )
-    return structure.build(iter([fixed_value(leaf.library.stopped(leaf.value), leaf.library) for leaf in leaves]))
+    return structure.build(
+        iter([fixed_value(leaf.library.stopped(leaf.value), leaf.library) for leaf in leaves])
+    )
 
 
 def non_differentiable(f: Callable[P, T], /) -> Callable[P, T]:
@@ -60,8 +64,8 @@ def non_differentiable(f: Callable[P, T], /) -> Callable[P, T]:
     """
     if not callable(f):
         raise TypeError(
-            f"non_differentiable takes a function, not a {type(f).__name__}: write @non_differentiable above its definition, "
-            f"or ignore_derivatives(x) for a value."
+            f"non_differentiable takes a function, not a {type(f).__name__}: write"
+            " @non_differentiable above its definition, or ignore_derivatives(x) for a value."
         )
 
     @functools.wraps(f)

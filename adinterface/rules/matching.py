@@ -1,4 +1,6 @@
-"""Checks of the author's results against the expected structure: the same errors on every engine."""
+"""Checks of the author's results against the expected structure: the same errors on every
+engine.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,17 @@ from ..core import tree
 from ..core.contract.arrays import library_of_array
 from ..core.contract.errors import RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, kind, width
-from ..core.tree import CONSTANT, DIFFERENTIATED, Matcher, Node, Static, Structure, handler_of, stood_for, structure_key
+from ..core.tree import (
+    CONSTANT,
+    DIFFERENTIATED,
+    Matcher,
+    Node,
+    Static,
+    Structure,
+    handler_of,
+    stood_for,
+    structure_key,
+)
 from .definition import Definition
 
 
@@ -20,7 +32,8 @@ def zeros_like(array: Any) -> Any:
 
 
 class RuleMatch(Matcher):
-    """Collects an array for each differentiated leaf of structures from trees of the same structure; None anywhere is zero.
+    """Collects an array for each differentiated leaf of structures from trees of the same
+    structure; None anywhere is zero.
 
     expected: what each collected array must resemble in shape and dtype, in order.
     """
@@ -38,23 +51,27 @@ class RuleMatch(Matcher):
     def arguments(self, rule: Definition, structures: Sequence[Structure], given: Any) -> None:
         """A tuple with a tree for each argument."""
         count = len(structures)
-        alone = count == 1 and (type(given) is not tuple or (len(given) != 1 and _children(structures[0]) == len(given)))
+        alone = count == 1 and (
+            type(given) is not tuple or (len(given) != 1 and _children(structures[0]) == len(given))
+        )
         if alone:
             given = (given,)
         if type(given) is not tuple:
             raise self._error(
-                f"returned a {type(given).__name__}, where it must return a tuple with one cotangent for each of its {count} "
-                f"arguments; None is zero."
+                f"returned a {type(given).__name__}, where it must return a tuple with one"
+                f" cotangent for each of its {count} arguments; None is zero."
             )
         if len(given) != count:
             raise self._error(
-                f"returned {_counted(len(given))} for {count} argument{'s' * (count != 1)}. There must be one for each "
-                f"positional argument; None is zero."
+                f"returned {_counted(len(given))} for {count} argument{'s' * (count != 1)}. There"
+                " must be one for each positional argument; None is zero."
             )
         for i, (structure, part) in enumerate(zip(structures, given)):
             if structure is DIFFERENTIATED:
                 like = next(self.expected)
-                self.arrays.append(zeros_like(like) if part is None else self._leaf(like, part, rule, i))
+                self.arrays.append(
+                    zeros_like(like) if part is None else self._leaf(like, part, rule, i)
+                )
             else:
                 self.read(structure, part, rule.path(i))
 
@@ -63,14 +80,21 @@ class RuleMatch(Matcher):
         for where, place, part in self.walk(structure, given, path):
             if place is DIFFERENTIATED:
                 like = next(self.expected)
-                self.arrays.append(zeros_like(like) if part is None else self._leaf(like, part, where))
+                self.arrays.append(
+                    zeros_like(like) if part is None else self._leaf(like, part, where)
+                )
             elif part is not None and isinstance(handler_of(part, scan=False), Library):
-                raise self._error(f"gave {_describe(part)} for {where}, which has no derivative. It must be None there.")
+                raise self._error(
+                    f"gave {_describe(part)} for {where}, which has no derivative. It must be None"
+                    " there."
+                )
 
     def parts(self, node: Node, keys: Sequence[str], other: Any, path: str) -> Sequence[Any]:
         """As for any tree; but a dict may give the fields of an object, and may leave out zeros."""
         fields = isinstance(other, dict) and all(key.startswith(".") for key in keys)
-        if not fields and not (isinstance(other, dict) and handler_of(other, scan=False) is node.type):
+        if not fields and not (
+            isinstance(other, dict) and handler_of(other, scan=False) is node.type
+        ):
             return super().parts(node, keys, other, path)
         by_key = {f".{key}" if fields else f"[{key!r}]": part for key, part in other.items()}
         if by_key.keys() - {*keys}:
@@ -78,10 +102,17 @@ class RuleMatch(Matcher):
         return [by_key.get(key) for key in keys]
 
     def of_other_class(self, node: Node, other: Any, path: str) -> RuleError:
-        return self._error(f"gave a {type(other).__name__} for {path}, which is a {node.cls.__name__}.")
+        return self._error(
+            f"gave a {type(other).__name__} for {path}, which is a {node.cls.__name__}."
+        )
 
-    def of_other_keys(self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str) -> RuleError:
-        extra, missing = [key for key in seen if key not in keys], [key for key in keys if key not in seen]
+    def of_other_keys(
+        self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str
+    ) -> RuleError:
+        extra, missing = (
+            [key for key in seen if key not in keys],
+            [key for key in keys if key not in seen],
+        )
         problem = f"{', '.join(extra)} not expected" if extra else f"{', '.join(missing)} missing"
         return self._error(f"gave another structure for {path} than it has: {problem}.")
 
@@ -99,7 +130,8 @@ class RuleMatch(Matcher):
         handler, owner = handler_of(given, scan=False), library_of_array(like)
         if not isinstance(handler, Library):
             raise self._error(
-                f"gave a {type(given).__name__} for {path}, where it must give {_kind_of(like)}, or None for zero."
+                f"gave a {type(given).__name__} for {path}, where it must give {_kind_of(like)}, or"
+                " None for zero."
             )
         if owner is PYTHON:
             return given  # for a number that is not differentiated
@@ -107,27 +139,37 @@ class RuleMatch(Matcher):
         dtype = handler.dtype(given)
         if tuple(handler.shape(given)) != shape:
             raise self._error(
-                f"gave an array of shape {tuple(handler.shape(given))} for {path}, which has shape {shape}. Take the sum over "
-                f"the axes along which it was broadcast."
+                f"gave an array of shape {tuple(handler.shape(given))} for {path}, which has shape"
+                f" {shape}. Take the sum over the axes along which it was broadcast."
             )
         complex_given = dtype == "complex" or kind(dtype) == "complex"
         if complex_given and kind(expected) == "real":
-            raise self._error(f"gave an array of dtype {dtype} for {path}, which has dtype {expected}. Take its real part.")
-        widened = not complex_given and kind(expected) == "complex" and width(dtype) == width(expected)
+            raise self._error(
+                f"gave an array of dtype {dtype} for {path}, which has dtype {expected}. Take its"
+                " real part."
+            )
+        widened = (
+            not complex_given and kind(expected) == "complex" and width(dtype) == width(expected)
+        )
         if owner is NUMPY and library is not NUMPY and not library.plain_numpy:
-            return given  # for an array that is not differentiated, which may be wider than the engine allows
+            # for an array that is not differentiated, which may be wider than the engine allows
+            return given
         if handler is not PYTHON and dtype != expected and not widened:
             raise self._error(
-                f"gave an array of dtype {dtype} for {path}, which has dtype {expected}. Convert it, or what it is computed "
-                f"from, to {expected}."
+                f"gave an array of dtype {dtype} for {path}, which has dtype {expected}. Convert"
+                f" it, or what it is computed from, to {expected}."
             )
         if handler in (library, NUMPY, PYTHON):
-            return library.asarray(given, dtype=expected, like=None if library.plain_numpy else like)
+            return library.asarray(
+                given, dtype=expected, like=None if library.plain_numpy else like
+            )
         return library.asarray(library.foreign(given, handler), dtype=expected, like=like)
 
 
 class HostMatch(Matcher):
-    """The value of a host function, which must be like its first one: an engine compiles the call for that one."""
+    """The value of a host function, which must be like its first one: an engine compiles the call
+    for that one.
+    """
 
     strict, optional = True, False
 
@@ -141,7 +183,11 @@ class HostMatch(Matcher):
             handler = handler_of(part, scan=False)
             if isinstance(place, Static):
                 if structure_key(place) != structure_key(Static(part, "")):
-                    raise self._error(where, part, f"{place.value!r}" if _is_plain(place.value) else _class(place.value))
+                    raise self._error(
+                        where,
+                        part,
+                        f"{place.value!r}" if _is_plain(place.value) else _class(place.value),
+                    )
             elif not isinstance(handler, Library) or type(part) is int:
                 raise self._error(where, part, "an array or a float")
             else:
@@ -151,15 +197,18 @@ class HostMatch(Matcher):
     def _error(self, where: str, part: Any, first: str) -> RuleError:
         seen = repr(part) if _is_plain(part) else _class(part)
         return RuleError(
-            f"{self.name}: {where} is {seen}, and was {first} in its first run: at ones where code is compiled, or in `like`, "
-            f"or for another entry of a batch. Only numbers in arrays and floats may change: return np.asarray(n), or leave it "
-            f"out. If ones are a special case, write @rule(host=like), or differentiate_with(like=like)."
+            f"{self.name}: {where} is {seen}, and was {first} in its first run: at ones where code"
+            " is compiled, or in `like`, or for another entry of a batch. Only numbers in arrays"
+            " and floats may change: return np.asarray(n), or leave it out. If ones are a special"
+            " case, write @rule(host=like), or differentiate_with(like=like)."
         )
 
     def of_other_class(self, node: Node, other: Any, path: str) -> RuleError:
         return self._error(path, other, f"a {node.cls.__name__}")
 
-    def of_other_keys(self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str) -> RuleError:
+    def of_other_keys(
+        self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str
+    ) -> RuleError:
         return self._error(path, other, f"a {node.cls.__name__} of {', '.join(keys)}")
 
 
@@ -189,7 +238,9 @@ def _children(structure: Structure) -> int | None:
     """How many entries a tuple has; None for anything else."""
     if isinstance(structure, Node) and structure.type is CONSTANT:
         structure = structure.children[0]
-    return len(structure.children) if isinstance(structure, Node) and structure.cls is tuple else None
+    return (
+        len(structure.children) if isinstance(structure, Node) and structure.cls is tuple else None
+    )
 
 
 __all__ = ["HostMatch", "RuleMatch", "zeros_like"]

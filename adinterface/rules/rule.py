@@ -25,30 +25,38 @@ class Rule(Generic[P, T]):
         self._definition: Definition = Definition(f, host)
 
     def pullback(self, function: Derivative) -> Derivative:
-        """Decorates the reverse derivative: from `(cotangent, value, *args, **keywords)` to a tuple, one for each argument.
+        """Decorates the reverse derivative: from `(cotangent, value, *args, **keywords)` to a
+        tuple, one for each argument.
 
-        The cotangent has the structure of the value, and each returned one that of its argument. None is zero, and so is a
-        missing field of a dict. A function of one argument may return its cotangent alone. For complex arrays it is the
-        adjoint in the real inner product Re sum(conj(a) b). Returns the decorated function.
+        The cotangent has the structure of the value, and each returned one that of its argument.
+        None is zero, and so is a missing field of a dict. A function of one argument may return its
+        cotangent alone. For complex arrays it is the adjoint in the real inner product Re
+        sum(conj(a) b). Returns the decorated function.
         """
         self._definition.back = self._given("pullback", function)
         return function
 
     def pushforward(self, function: Derivative) -> Derivative:
-        """Decorates the forward derivative: from `(tangents, value, *args, **keywords)` to the tangent of the value.
+        """Decorates the forward derivative: from `(tangents, value, *args, **keywords)` to the
+        tangent of the value.
 
-        `tangents` is a tuple with an entry for each argument, of the argument's structure: zeros where nothing is
-        differentiated, None where nothing can be. None in the result is zero. Returns the decorated function.
+        `tangents` is a tuple with an entry for each argument, of the argument's structure: zeros
+        where nothing is differentiated, None where nothing can be. None in the result is zero.
+        Returns the decorated function.
         """
         self._definition.push = self._given("pushforward", function)
         return function
 
     def _given(self, what: str, function: Any) -> Any:
         if not callable(function):
-            raise TypeError(f"{self._definition.name}.{what} takes a function, not a {type(function).__name__}.")
+            raise TypeError(
+                f"{self._definition.name}.{what} takes a function, not a {type(function).__name__}."
+            )
         return function
 
-    @untraced  # compiled, a Function of torch would lose its forward rule (https://github.com/pytorch/pytorch/issues/192985)
+    # compiled, a Function of torch would lose its forward rule
+    # (https://github.com/pytorch/pytorch/issues/192985)
+    @untraced
     def __call__(self, *args: P.args, **keywords: P.kwargs) -> T:
         return cast(T, apply(self._definition, args, keywords))
 
@@ -60,7 +68,9 @@ class Rule(Generic[P, T]):
 
     def __repr__(self) -> str:
         definition = self._definition
-        given = ["pullback"] * (definition.back is not None) + ["pushforward"] * (definition.push is not None)
+        given = ["pullback"] * (definition.back is not None) + ["pushforward"] * (
+            definition.push is not None
+        )
         return f"<rule {definition.name}: {' and '.join(given) or 'no derivative yet'}>"
 
 
@@ -80,24 +90,32 @@ def rule(f: Any = None, /, *, host: bool | Callable[..., Any] = False) -> Any:
     ... def _(cotangent, value, x):
     ...     return cotangent * value * (1 - value)
 
-    `@f.pullback` takes `(cotangent, value, *args, **keywords)` and returns a tuple with one cotangent for each positional
-    argument. `@f.pushforward` takes `(tangents, value, *args, **keywords)` and returns the tangent of the value. One of them is
-    enough: the other is its transpose. With neither, f's code is differentiated. Arguments and value are trees. Keyword-only
-    arguments are constants, and the signature binds defaults. Captured values are not differentiated; where the engine can
-    tell, it is an error if they should be. Second derivatives differentiate the code of the derivatives.
+    `@f.pullback` takes `(cotangent, value, *args, **keywords)` and returns a tuple with one
+    cotangent for each positional argument. `@f.pushforward` takes `(tangents, value, *args,
+    **keywords)` and returns the tangent of the value. One of them is
+    enough: the other is its transpose. With neither, f's code is differentiated. Arguments and
+        value are trees. Keyword-only
+    arguments are constants, and the signature binds defaults. Captured values are not
+    differentiated; where the engine can tell, it is an error if they should be. Second derivatives
+    differentiate the code of the derivatives.
 
-    host: f itself runs on copies of the arguments as NumPy arrays, on any engine: SciPy or compiled code. `@rule(host=True)`
-    runs f once more, at ones, where JAX compiles the call and must know its shapes; `@rule(host=like)` takes them from
-    `like(*args, **keywords)`. All but numbers must then be the same in each call, Python's ints and strings too. The
-    derivatives are still neutral code, which may call such rules, and may write into the cotangent or tangents.
+    host: f itself runs on copies of the arguments as NumPy arrays, on any engine: SciPy or compiled
+        code. `@rule(host=True)`
+    runs f once more, at ones, where JAX compiles the call and must know its shapes;
+    `@rule(host=like)` takes them from `like(*args, **keywords)`. All but numbers must then be the
+    same in each call, Python's ints and strings too. The derivatives are still neutral code, which
+    may call such rules, and may write into the cotangent or tangents.
 
     A call with NumPy arrays and numbers alone, as in finite differences, runs f itself.
-    Raises RuleError, the same on every engine, for a derivative's result that does not fit, and for a differentiated keyword.
+    Raises RuleError, the same on every engine, for a derivative's result that does not fit, and for
+    a differentiated keyword.
     """
     if f is None:
         return lambda f: rule(f, host=host)
     if not callable(f):
-        raise TypeError(f"rule takes a function, not a {type(f).__name__}: write @rule above its definition.")
+        raise TypeError(
+            f"rule takes a function, not a {type(f).__name__}: write @rule above its definition."
+        )
     return Rule(f, host)
 
 

@@ -13,17 +13,24 @@ from .rule import Rule, rule
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: `product(seed, partial, anew)`: a cotangent or tangent times a partial derivative. `anew(wrap)` computes the partial again,
+#: `product(seed, partial, anew)`: a cotangent or tangent times a partial derivative. `anew(wrap)`
+#: computes the partial again,
 #: from `wrap(x)` of each argument and of the value.
 Product = Callable[[Any, Any, Callable[[Callable[[Any], Any]], Any]], Any]
 
 
-def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /, *, host: bool | Callable[..., Any] = False) -> Rule[P, T]:
-    """A function of numbers, or of arrays element by element, as a rule from its partial derivatives.
+def scalar_rule(
+    f: Callable[P, T], partials: Callable[..., Any], /, *, host: bool | Callable[..., Any] = False
+) -> Rule[P, T]:
+    """A function of numbers, or of arrays element by element, as a rule from its partial
+    derivatives.
 
-    partials: `partials(value, *args, **keywords)` returns a tuple with the derivative by each positional argument, None for
-    zero. For one argument it may be the derivative alone. If f returns a tuple, it returns such a tuple for each entry.
-    host: as in `rule`; f runs on NumPy arrays. A ufunc, such as those of scipy.special, always does.
+    partials: `partials(value, *args, **keywords)` returns a tuple with the derivative by each
+        positional argument, None for
+    zero. For one argument it may be the derivative alone. If f returns a tuple, it returns such a
+    tuple for each entry.
+    host: as in `rule`; f runs on NumPy arrays. A ufunc, such as those of scipy.special, always
+        does.
 
     Arguments are broadcast against each other. A complex function must be holomorphic.
     Raises RuleError if the number of partial derivatives is not that of the arguments.
@@ -39,15 +46,18 @@ def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /, *, host: boo
 
 
 def from_partials(
-    f: Callable[P, T], partials: Callable[..., Any], host: bool | Callable[..., Any], product: Product
+    f: Callable[P, T],
+    partials: Callable[..., Any],
+    host: bool | Callable[..., Any],
+    product: Product,
 ) -> Rule[P, T]:
     """As `scalar_rule`; `product` multiplies by the partial derivatives."""
     made = rule(host=host or isinstance(f, np.ufunc))(f)
     name = made._definition.name
     if not callable(partials):
         raise TypeError(
-            f"scalar_rule: the partial derivatives of {name} must be a function, partials(value, *args), not a "
-            f"{type(partials).__name__}."
+            f"scalar_rule: the partial derivatives of {name} must be a function, partials(value,"
+            f" *args), not a {type(partials).__name__}."
         )
 
     def rows(value: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> list[Sequence[Any]]:
@@ -56,10 +66,15 @@ def from_partials(
         if type(value) is not tuple:
             return [_row(name, given, len(args))]
         if type(given) is not tuple or len(given) != len(value):
-            raise RuleError(f"{name}: it returns {len(value)} values, so there must be as many tuples of partial derivatives.")
+            raise RuleError(
+                f"{name}: it returns {len(value)} values, so there must be as many tuples of"
+                " partial derivatives."
+            )
         return [_row(name, row, len(args)) for row in given]
 
-    def entry(k: int, i: int, value: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Callable[..., Any]:
+    def entry(
+        k: int, i: int, value: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Callable[..., Any]:
         """The function `anew` of the i-th partial derivative of the k-th output."""
 
         def anew(stand_in: Callable[[Any], Any]) -> Any:
@@ -100,8 +115,9 @@ def _row(name: str, given: Any, count: int) -> Sequence[Any]:
     row = given if type(given) is tuple else (given,)
     if len(row) != count:
         raise RuleError(
-            f"{name}: it has {len(row)} partial derivative{'s' * (len(row) != 1)} for {count} argument{'s' * (count != 1)}. "
-            f"There must be one for each positional argument; None is zero."
+            f"{name}: it has {len(row)} partial derivative{'s' * (len(row) != 1)} for {count}"
+            f" argument{'s' * (count != 1)}. There must be one for each positional argument; None"
+            " is zero."
         )
     return row
 
@@ -121,7 +137,13 @@ def _is_exact(x: Any) -> bool:
 
 
 def conj(x: Any) -> Any:
-    return array_namespace(x).conj(x) if is_complex(x) and hasattr(x, "dtype") else x.conjugate() if is_complex(x) else x
+    return (
+        array_namespace(x).conj(x)
+        if is_complex(x) and hasattr(x, "dtype")
+        else x.conjugate()
+        if is_complex(x)
+        else x
+    )
 
 
 def _conjugated(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -129,18 +151,26 @@ def _conjugated(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def like(x: Any, arg: Any) -> Any:
-    """The sum over the axes along which an argument was broadcast: `(2, 3)` for `(3,)` -> `(3,)`. Real for a real argument."""
+    """The sum over the axes along which an argument was broadcast: `(2, 3)` for `(3,)` -> `(3,)`.
+    Real for a real argument.
+    """
     shape, target = _shape(x), _shape(arg)
     if shape != target:
         xp, front = array_namespace(x), len(shape) - len(target)
-        stretched = tuple([front + n for n, length in enumerate(target) if length != shape[front + n]])
+        stretched = tuple(
+            [front + n for n, length in enumerate(target) if length != shape[front + n]]
+        )
         x = xp.reshape(xp.sum(x, axis=(*range(front), *stretched)), target)
     return array_namespace(x).real(x) if is_complex(x) and not is_complex(arg) else x
 
 
 def spread(tangent: Any, value: Any) -> Any:
     """A tangent broadcast to the shape of the value: `(3,)` for `(2, 3)` -> `(2, 3)`."""
-    return tangent if _shape(tangent) == _shape(value) else array_namespace(tangent).broadcast_to(tangent, _shape(value))
+    return (
+        tangent
+        if _shape(tangent) == _shape(value)
+        else array_namespace(tangent).broadcast_to(tangent, _shape(value))
+    )
 
 
 __all__ = ["conj", "from_partials", "is_complex", "like", "scalar_rule", "spread"]

@@ -4,8 +4,9 @@
 
     linalg.solve_triangular(a, b)
 
-It may import `rules`, `numpy_code` and core. The functions have the names and arguments of SciPy, and call SciPy for plain
-NumPy arrays. SciPy is imported with the first of these modules. Engines import `for_engines`.
+It may import `rules`, `numpy_code` and core. The functions have the names and arguments of SciPy,
+and call SciPy for plain NumPy arrays. SciPy is imported with the first of these modules. Engines
+import `for_engines`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,17 @@ from ..core.contract.errors import MissingEngineError
 from ..numpy_code.array import PRODUCTS
 from ..numpy_code.engine import FURTHER, OF_COMPLEX, OFFERS, Engine
 
-_MODULES = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "spatial", "special")
+_MODULES = (
+    "fft",
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "signal",
+    "sparse",
+    "spatial",
+    "special",
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -30,9 +41,13 @@ def __getattr__(name: str) -> Any:
         scipy = importlib.import_module("scipy")
     except ModuleNotFoundError as error:
         raise MissingEngineError(
-            f"adinterface.scipy.{name} needs SciPy, which is not installed: pip install 'adinterface[scipy]'", name=error.name
+            f"adinterface.scipy.{name} needs SciPy, which is not installed: pip install"
+            " 'adinterface[scipy]'",
+            name=error.name,
         ) from None
-    return importlib.import_module(f"{__name__}.{name}") if name in _MODULES else getattr(scipy, name)
+    return (
+        importlib.import_module(f"{__name__}.{name}") if name in _MODULES else getattr(scipy, name)
+    )
 
 
 def __dir__() -> list[str]:
@@ -41,7 +56,8 @@ def __dir__() -> list[str]:
 
 
 def ours(function: Any) -> Callable[..., Any] | None:
-    """The function or class of this package for one of SciPy, found by the object; None if there is none.
+    """The function or class of this package for one of SciPy, found by the object; None if there is
+    none.
 
     Used by code that copies NumPy code and replaces SciPy functions in the copy.
     """
@@ -68,7 +84,8 @@ def _ufunc(name: str, engine: Engine) -> Callable[..., Any] | None:
 
 def _of_complex(name: str, engine: Engine) -> Callable[..., Any] | None:
     """A ufunc of scipy.special that an engine has for real numbers alone."""
-    # NumPy's i0 has the name of a SciPy ufunc, also without SciPy: a program with a SciPy ufunc has imported it.
+    # NumPy's i0 has the name of a SciPy ufunc, also without SciPy: a program with a SciPy ufunc has
+    # imported it.
     if not name.startswith("special.") or "scipy.special" not in sys.modules:
         return None
     from .special.on_engines import of_complex

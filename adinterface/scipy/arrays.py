@@ -1,4 +1,6 @@
-"""Helpers of the SciPy functions: NumPy code that never converts an engine array to a plain array."""
+"""Helpers of the SciPy functions: NumPy code that never converts an engine array to a plain
+array.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ def array(x: Any) -> Array:
 
 def holds_engines(x: Any) -> bool:
     """Whether a list or tuple contains an engine array, at any depth."""
-    return any(holds_engines(part) if isinstance(part, (list, tuple)) else isinstance(part, NumpyArray) for part in x)
+    return any(
+        holds_engines(part) if isinstance(part, (list, tuple)) else isinstance(part, NumpyArray)
+        for part in x
+    )
 
 
 def inexact(x: Any) -> Array:
@@ -35,7 +40,9 @@ def inexact(x: Any) -> Array:
 
 
 def cast(x: Array, dtype: Any) -> Array:
-    """x in a dtype, or in the widest that the engine has, as in an operation with a NumPy array of that dtype."""
+    """x in a dtype, or in the widest that the engine has, as in an operation with a NumPy array of
+    that dtype.
+    """
     dtype = np.dtype(dtype)
     if x.dtype == dtype:
         return x
@@ -74,12 +81,16 @@ def identity(n: int, like: Array) -> np.ndarray[Any, Any]:
 
 
 def rearranged(function: Callable[..., Any], *arrays: Array, **options: Any) -> Array:
-    """The result of a function that only moves elements, found by applying it to indices. Zeros stay zeros."""
+    """The result of a function that only moves elements, found by applying it to indices. Zeros
+    stay zeros.
+    """
     start, places = 1, []
     for x in arrays:
         places.append(np.arange(start, start + x.size).reshape(x.shape))
         start += x.size
-    return gathered(np.concatenate([np.ravel(x) for x in arrays]), np.asarray(function(*places, **options)))
+    return gathered(
+        np.concatenate([np.ravel(x) for x in arrays]), np.asarray(function(*places, **options))
+    )
 
 
 def gathered(flat: Array, places: np.ndarray[Any, Any]) -> Array:
@@ -107,7 +118,8 @@ def columns(x: Array, y: Array) -> Array:
 def multilinear(values: Array, firsts: Sequence[Array], parts: Sequence[Array | None]) -> Array:
     """Values on a grid of the first axes, interpolated in cells.
 
-    firsts: along each of these axes the index at which a cell starts. parts: how far on in the cell; None for its start.
+    firsts: along each of these axes the index at which a cell starts. parts: how far on in the
+    cell; None for its start.
     """
     flat = np.reshape(values, (-1, *values.shape[len(firsts) :]))
     total: Any = 0.0
@@ -127,16 +139,21 @@ def multilinear(values: Array, firsts: Sequence[Array], parts: Sequence[Array | 
 def numbers(x: Any, name: str) -> np.ndarray[Any, Any]:
     """The numbers of an array on which the form of a computation depends, and not its derivative.
 
-    name: of the function that asks. Raises NumpyCodeError where a compiled call does not know them yet.
+    name: of the function that asks. Raises NumpyCodeError where a compiled call does not know them
+    yet.
     """
     if not isinstance(x, NumpyArray):
         return np.asarray(x)
     library = x._engine.library
-    result = library.value_under_trace(x._array) if library.traced(x._array) else library.to_numpy(x._array)
+    result = (
+        library.value_under_trace(x._array)
+        if library.traced(x._array)
+        else library.to_numpy(x._array)
+    )
     if result is None:
         raise NumpyCodeError(
-            f"{name} needs the numbers of its arguments, which a compiled call does not know yet. Use the backend with "
-            f"jit=False, or AutoFiniteDifferences()."
+            f"{name} needs the numbers of its arguments, which a compiled call does not know yet."
+            " Use the backend with jit=False, or AutoFiniteDifferences()."
         )
     return np.asarray(result)
 
@@ -163,7 +180,9 @@ def scipy_rule(name: str, host: Any) -> Callable[[Callable[..., Any]], Rule[...,
     return decorate
 
 
-def linear_rule(name: str, host: Any, adjoint: Callable[..., dict[str, Any]]) -> Callable[..., Rule[..., Any]]:
+def linear_rule(
+    name: str, host: Any, adjoint: Callable[..., dict[str, Any]]
+) -> Callable[..., Rule[..., Any]]:
     """`scipy_rule` for a function that is linear in its one argument.
 
     adjoint: from the keywords of the function to those with which it is the adjoint function.
@@ -172,7 +191,11 @@ def linear_rule(name: str, host: Any, adjoint: Callable[..., dict[str, Any]]) ->
     def decorate(function: Callable[..., Any]) -> Rule[..., Any]:
         made = scipy_rule(name, host)(function)
         made.pushforward(lambda tangents, value, x, **keywords: made(tangents[0], **keywords))
-        made.pullback(lambda cotangent, value, x, **keywords: real_like(made(cotangent, **adjoint(**keywords)), x))
+        made.pullback(
+            lambda cotangent, value, x, **keywords: real_like(
+                made(cotangent, **adjoint(**keywords)), x
+            )
+        )
         return made
 
     return decorate

@@ -1,7 +1,7 @@
 """Private compiled functions of scipy.stats.
 
-Sources: NIST Digital Library of Mathematical Functions, 10.29, 10.35; McNeil, Frey and Embrechts, Quantitative risk management,
-2005, of generalized hyperbolic and inverse Gaussian distributions.
+Sources: NIST Digital Library of Mathematical Functions, 10.29, 10.35; McNeil, Frey and Embrechts,
+Quantitative risk management, 2005, of generalized hyperbolic and inverse Gaussian distributions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def _by_concentration(kappa: Array, x: Array) -> Array:
     ratios = special.ive(orders, kappa) / special.i0e(kappa)
     slopes = (ratios[:-2] + ratios[2:]) / 2 - ratios[1:-1] * ratios[1]
     n = orders[1:-1]
-    return np.where(kappa < _LARGEST, np.sum(slopes * np.sin(n * x) / (n * math.pi), axis=0), np.nan)
+    return np.where(
+        kappa < _LARGEST, np.sum(slopes * np.sin(n * x) / (n * math.pi), axis=0), np.nan
+    )
 
 
 _von_mises = ruled(
@@ -50,8 +52,20 @@ def von_mises_cdf(k_obj: Any, x_obj: Any) -> Array:
 def genhyperbolic_logpdf(x: Any, p: Any, a: Any, b: Any) -> Array:
     x, p, a, b = [inexact(value) for value in (x, p, a, b)]
     root, distance = np.sqrt(a * a - b * b), np.sqrt(1 + x * x)
-    norm = p * np.log(root) - math.log(2 * math.pi) / 2 - (p - 0.5) * np.log(a) - np.log(special.kve(p, root)) + root
-    return norm + (p - 0.5) * np.log(distance) + np.log(special.kve(p - 0.5, a * distance)) - a * distance + b * x
+    norm = (
+        p * np.log(root)
+        - math.log(2 * math.pi) / 2
+        - (p - 0.5) * np.log(a)
+        - np.log(special.kve(p, root))
+        + root
+    )
+    return (
+        norm
+        + (p - 0.5) * np.log(distance)
+        + np.log(special.kve(p - 0.5, a * distance))
+        - a * distance
+        + b * x
+    )
 
 
 @of_scipy(_stats.genhyperbolic_pdf)

@@ -1,7 +1,7 @@
 """Chooses between SciPy and the function of this package, by the types of the arguments.
 
-The functions here are NumPy code for `numpy_function`, so each is written once for every engine, and differentiated to any
-order. Plain arrays and numbers go to SciPy itself.
+The functions here are NumPy code for `numpy_function`, so each is written once for every engine,
+and differentiated to any order. Plain arrays and numbers go to SciPy itself.
 """
 
 from __future__ import annotations
@@ -27,20 +27,21 @@ OURS: dict[Any, Callable[..., Any]] = {}
 
 #: Options that change how SciPy computes, or what it does with memory, but not the result.
 IGNORED = frozenset({
-    "blocksize", "check_finite", "copy", "disp", "driver", "lapack_driver", "lwork", "overwrite_a", "overwrite_ab",
-    "overwrite_b", "overwrite_data", "overwrite_x", "workers",
+    "blocksize", "check_finite", "copy", "disp", "driver", "lapack_driver", "lwork", "overwrite_a",
+    "overwrite_ab", "overwrite_b", "overwrite_data", "overwrite_x", "workers",
 })  # fmt: skip
 
 
 def of_scipy(scipy_function: Any, *, ignored: Iterable[str] = ()) -> Callable[[F], F]:
     """Decorates NumPy code that computes a SciPy function on engine arrays.
 
-    The code takes some or all of the SciPy parameters, under their names. Any other parameter must have its SciPy default,
-    or be among `ignored`, which have no effect here.
+    The code takes some or all of the SciPy parameters, under their names. Any other parameter must
+    have its SciPy default, or be among `ignored`, which have no effect here.
     """
 
     def decorate(code: F) -> F:
-        word = getattr(scipy_function, "__name__", code.__name__)  # before SciPy 1.17 some are objects without a name
+        # before SciPy 1.17 some are objects without a name
+        word = getattr(scipy_function, "__name__", code.__name__)
         name = f"{_public(scipy_function)}.{word}"
         signature = _signature(scipy_function)
         known = inspect.signature(code).parameters
@@ -79,7 +80,13 @@ def _signature(scipy_function: Any) -> inspect.Signature | None:
 
 
 def _bound(
-    name: str, signature: inspect.Signature, known: Any, everything: bool, nothing: Collection[str], args: Any, keywords: Any
+    name: str,
+    signature: inspect.Signature,
+    known: Any,
+    everything: bool,
+    nothing: Collection[str],
+    args: Any,
+    keywords: Any,
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments as the code takes them."""
     positional: list[Any] = []
@@ -101,7 +108,9 @@ def _bound(
 
 
 def _same(value: Any, default: Any) -> bool:
-    return value is default or (isinstance(value, (bool, int, float, str)) and bool(value == default))
+    return value is default or (
+        isinstance(value, (bool, int, float, str)) and bool(value == default)
+    )
 
 
 def unsupported(name: str, option: str, instead: str = "") -> NumpyCodeError:
@@ -113,7 +122,9 @@ def unsupported(name: str, option: str, instead: str = "") -> NumpyCodeError:
 
 
 def _kind(values: Iterable[Any]) -> type | None:
-    """NumpyArray, if one is among the values or inside a list or a tuple of them; object for an engine's own array; None."""
+    """NumpyArray, if one is among the values or inside a list or a tuple of them; object for an
+    engine's own array; None.
+    """
     kind: type | None = None
     for value in values:
         cls = type(value)
@@ -146,15 +157,18 @@ def is_engines(*values: Any) -> bool:
 
 
 def guarded(scipy_function: F) -> F:
-    """A SciPy function without a version here: it takes NumPy arrays only, and refuses engine arrays."""
+    """A SciPy function without a version here: it takes NumPy arrays only, and refuses engine
+    arrays.
+    """
 
     @functools.wraps(scipy_function)
     def call(*args: Any, **keywords: Any) -> Any:
         if is_engines(*args, *keywords.values()):
             raise NumpyCodeError(
-                f"{_public(scipy_function)}.{scipy_function.__name__} has no derivative here, and takes plain NumPy arrays "
-                f"alone. The table in the documentation lists what does; a rule (adinterface.rule) can give it one, and "
-                f"AutoFiniteDifferences() needs none."
+                f"{_public(scipy_function)}.{scipy_function.__name__} has no derivative here, and"
+                " takes plain NumPy arrays alone. The table in the documentation lists what does;"
+                " a rule (adinterface.rule) can give it one, and AutoFiniteDifferences() needs"
+                " none."
             )
         return scipy_function(*args, **keywords)
 
@@ -178,7 +192,9 @@ def rest_of(name: str, module_globals: dict[str, Any]) -> Callable[[str], Any]:
 
     def get(attribute: str) -> Any:
         if attribute.startswith("__"):
-            raise AttributeError(f"module {module_globals['__name__']!r} has no attribute {attribute!r}")
+            raise AttributeError(
+                f"module {module_globals['__name__']!r} has no attribute {attribute!r}"
+            )
         value = getattr(importlib.import_module(name), attribute)
         found = OURS.get(value) if callable(value) and value.__hash__ is not None else None
         if found is None:

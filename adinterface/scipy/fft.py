@@ -1,6 +1,8 @@
-"""scipy.fft on the arrays of any engine: the transforms of NumPy; cosine and sine transforms by a rule.
+"""scipy.fft on the arrays of any engine: the transforms of NumPy; cosine and sine transforms by a
+rule.
 
-An orthonormal cosine or sine transform is a matrix whose inverse is its transpose. The others multiply it by factors.
+An orthonormal cosine or sine transform is a matrix whose inverse is its transpose. The others
+multiply it by factors.
 """
 
 from __future__ import annotations
@@ -35,16 +37,27 @@ def _several_axes(name: str, default: Any) -> Callable[..., Any]:
     return of_scipy(getattr(scipy_fft, name))(transform)
 
 
-fft, ifft, rfft, irfft, hfft, ihfft = map(_one_axis, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))
-fftn, ifftn, rfftn, irfftn = [_several_axes(name, None) for name in ("fftn", "ifftn", "rfftn", "irfftn")]
-fft2, ifft2, rfft2, irfft2 = [_several_axes(name, (-2, -1)) for name in ("fft2", "ifft2", "rfft2", "irfft2")]
+fft, ifft, rfft, irfft, hfft, ihfft = map(
+    _one_axis, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
+)
+fftn, ifftn, rfftn, irfftn = [
+    _several_axes(name, None) for name in ("fftn", "ifftn", "rfftn", "irfftn")
+]
+fft2, ifft2, rfft2, irfft2 = [
+    _several_axes(name, (-2, -1)) for name in ("fft2", "ifft2", "rfft2", "irfft2")
+]
 
 
-fftshift: Callable[..., Array] = of_scipy(scipy_fft.fftshift)(lambda x, axes=None: np.fft.fftshift(x, axes))
-ifftshift: Callable[..., Array] = of_scipy(scipy_fft.ifftshift)(lambda x, axes=None: np.fft.ifftshift(x, axes))
+fftshift: Callable[..., Array] = of_scipy(scipy_fft.fftshift)(
+    lambda x, axes=None: np.fft.fftshift(x, axes)
+)
+ifftshift: Callable[..., Array] = of_scipy(scipy_fft.ifftshift)(
+    lambda x, axes=None: np.fft.ifftshift(x, axes)
+)
 
 
-# Cosines and sines ---------------------------------------------------------------------------------------------------
+# Cosines and sines
+# ------------------------------------------------------------------------------------------------
 
 
 @linear_rule(
@@ -53,15 +66,20 @@ ifftshift: Callable[..., Array] = of_scipy(scipy_fft.ifftshift)(lambda x, axes=N
 )  # fmt: skip
 def _orthogonal(x: Any, *, name: str, type: int, inverse: bool) -> Any:
     """The orthonormal transform along the last axis, or its inverse."""
-    return getattr(scipy_fft, "i" + name if inverse else name)(x, type, norm="ortho", orthogonalize=True)
+    return getattr(scipy_fft, "i" + name if inverse else name)(
+        x, type, norm="ortho", orthogonalize=True
+    )
 
 
-def _factors(name: str, type: int, n: int, norm: str | None, orthogonalize: bool | None) -> tuple[Any, Any]:
-    """The factors of the arguments and of the results that make another transform from the orthonormal one.
+def _factors(
+    name: str, type: int, n: int, norm: str | None, orthogonalize: bool | None
+) -> tuple[Any, Any]:
+    """The factors of the arguments and of the results that make another transform from the
+    orthonormal one.
 
-    Each entry of the matrix is the orthonormal entry times a factor of its row and a factor of its column. The factors of
-    the columns are equal, except the first and the last. The first row and column have no zeros, so the factors are
-    computed from them.
+    Each entry of the matrix is the orthonormal entry times a factor of its row and a factor of its
+    column. The factors of the columns are equal, except the first and the last. The first row and
+    column have no zeros, so the factors are computed from them.
     """
 
     def ratios(place: int) -> Any:
@@ -70,7 +88,9 @@ def _factors(name: str, type: int, n: int, norm: str | None, orthogonalize: bool
         transform = getattr(scipy_fft, name)
         known = transform(unit, type, norm="ortho", orthogonalize=True)
         return (
-            transform(unit, type, norm=norm, orthogonalize=orthogonalize)[: None if place == 0 else 1]
+            transform(unit, type, norm=norm, orthogonalize=orthogonalize)[
+                : None if place == 0 else 1
+            ]
             / (known[: None if place == 0 else 1])
         )
 
@@ -84,7 +104,12 @@ def _transform(name: str, inverse: bool) -> Callable[..., Any]:
     scipys = getattr(scipy_fft, "i" * inverse + name)
 
     def transform(
-        x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, orthogonalize: bool | None = None
+        x: Any,
+        type: int = 2,
+        n: int | None = None,
+        axis: int = -1,
+        norm: str | None = None,
+        orthogonalize: bool | None = None,
     ) -> Array:
         x = np.moveaxis(inexact(x), axis, -1)
         if n is not None and n != x.shape[-1]:
@@ -95,14 +120,21 @@ def _transform(name: str, inverse: bool) -> Callable[..., Any]:
         real = np.empty(0, x.dtype).real.dtype
         factors = _factors("i" * inverse + name, type, x.shape[-1], norm, orthogonalize)
         before, after = [factor.astype(real) for factor in factors]
-        return np.moveaxis(after * _orthogonal(before * x, name=name, type=type, inverse=inverse), -1, axis)
+        return np.moveaxis(
+            after * _orthogonal(before * x, name=name, type=type, inverse=inverse), -1, axis
+        )
 
     return of_scipy(scipys)(transform)
 
 
 def _several(name: str, one: Callable[..., Any]) -> Callable[..., Any]:
     def transform(
-        x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, orthogonalize: bool | None = None
+        x: Any,
+        type: int = 2,
+        s: Any = None,
+        axes: Any = None,
+        norm: str | None = None,
+        orthogonalize: bool | None = None,
     ) -> Array:
         x = inexact(x)
         if axes is None and s is not None:
@@ -127,6 +159,7 @@ idstn: Callable[..., Any] = _several("idstn", idst)
 __getattr__: Callable[[str], Any] = rest_of("scipy.fft", globals())
 
 __all__ = [
-    "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "fftshift", "hfft", "idct", "idctn", "idst", "idstn", "ifft", "ifft2",
-    "ifftn", "ifftshift", "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn",
+    "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "fftshift", "hfft", "idct", "idctn",
+    "idst", "idstn", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft", "irfft2", "irfftn",
+    "rfft", "rfft2", "rfftn",
 ]  # fmt: skip

@@ -1,8 +1,9 @@
 """scipy.interpolate on the arrays of any engine: piecewise polynomials and linear interpolation.
 
-Each class is derived from the SciPy class. It is made from and called with engine arrays; with plain arrays alone, its
-objects are SciPy objects. The formulas are those of SciPy: Fritsch and Butland, SIAM Journal on Scientific Computing, 1984
-(monotone); Akima, Journal of the ACM, 1970; de Boor, A Practical Guide to Splines, 1978.
+Each class is derived from the SciPy class. It is made from and called with engine arrays; with
+plain arrays alone, its objects are SciPy objects. The formulas are those of SciPy: Fritsch and
+Butland, SIAM Journal on Scientific Computing, 1984 (monotone); Akima, Journal of the ACM, 1970; de
+Boor, A Practical Guide to Splines, 1978.
 """
 
 from __future__ import annotations
@@ -19,21 +20,30 @@ from ..numpy_code.made_array import plain
 from .arrays import Array, array, columns, identity, inexact, multilinear, numbers, taken
 from .dispatch import OURS, is_engines, rest_of, unsupported
 
-# Piecewise polynomials -----------------------------------------------------------------------------------------------
+# Piecewise polynomials
+# -----------------------------------------------------------------------------------------------
 
 
 def _hold(curve: Any, **attributes: Any) -> None:
-    """Set the attributes of a curve of engine arrays. SciPy's are properties: of the arrays since 1.16, of all since 1.18."""
+    """Set the attributes of a curve of engine arrays. SciPy's are properties: of the arrays since
+    1.16, of all since 1.18.
+    """
     if isinstance(getattr(type(curve), "axis", None), property):
         curve._delegate_to = curve._xp = curve._xp_internal = _Attributes(attributes)
         return
     curve._asarray = _Attributes.asarray
     for name, value in attributes.items():
-        setattr(curve, f"_{name}" if isinstance(getattr(type(curve), name, None), property) else name, value)
+        setattr(
+            curve,
+            f"_{name}" if isinstance(getattr(type(curve), name, None), property) else name,
+            value,
+        )
 
 
 class _Attributes:
-    """The attributes that SciPy's properties read, and the namespace with which they convert them."""
+    """The attributes that SciPy's properties read, and the namespace with which they convert
+    them.
+    """
 
     __name__ = "adinterface.scipy.interpolate"
 
@@ -52,9 +62,15 @@ class _Attributes:
 
 class _Curve:
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """For copies: the `__setstate__` of SciPy 1.18 would convert a curve's engine arrays into NumPy arrays."""
+        """For copies: the `__setstate__` of SciPy 1.18 would convert a curve's engine arrays into
+        NumPy arrays.
+        """
         of_engine = isinstance(vars(self).get("_xp"), _Attributes)
-        return (_restored, (type(self), vars(self).copy())) if of_engine else super().__reduce_ex__(protocol)
+        return (
+            (_restored, (type(self), vars(self).copy()))
+            if of_engine
+            else super().__reduce_ex__(protocol)
+        )
 
     @classmethod
     def _made(cls, **attributes: Any) -> Any:
@@ -63,8 +79,12 @@ class _Curve:
         _hold(made, **attributes)
         return made
 
-    def _at(self, values: Callable[[Array], Array], x: Any, start: Any, end: Any, extrapolate: Any) -> Any:
-        """A function of a vector at places of any shape: repeated, continued, or NaN beyond its ends."""
+    def _at(
+        self, values: Callable[[Array], Array], x: Any, start: Any, end: Any, extrapolate: Any
+    ) -> Any:
+        """A function of a vector at places of any shape: repeated, continued, or NaN beyond its
+        ends.
+        """
         x, extrapolate = inexact(x), self._extrapolated(extrapolate)
         flat = np.reshape(x, (-1,))
         if extrapolate == "periodic":
@@ -82,7 +102,9 @@ def _placed(result: Array, shape: tuple[int, ...], axis: int) -> Array:
     """Values at a vector of places, at places of a shape, whose axes begin at `axis`."""
     result = np.reshape(result, (*shape, *result.shape[1:]))
     ndim = len(shape)
-    return np.moveaxis(result, tuple(range(ndim)), tuple(range(axis, axis + ndim))) if axis else result
+    return (
+        np.moveaxis(result, tuple(range(ndim)), tuple(range(axis, axis + ndim))) if axis else result
+    )
 
 
 def _restored(cls: type, state: dict[str, Any]) -> Any:
@@ -92,7 +114,9 @@ def _restored(cls: type, state: dict[str, Any]) -> Any:
 
 
 def _class(scipys: Any) -> Callable[[type], Any]:
-    """Register a subclass of a SciPy class for that class. Made of plain arrays alone, an object is a SciPy object."""
+    """Register a subclass of a SciPy class for that class. Made of plain arrays alone, an object is
+    a SciPy object.
+    """
 
     def decorate(cls: type) -> type:
         cls.__name__ = cls.__qualname__ = scipys.__name__
@@ -108,8 +132,14 @@ def _periodic_integral(antiderivative_curve: Any, a: Any, b: Any, start: Any, en
     zero = antiderivative_curve(start)
 
     def up_to(x: Any) -> Any:
-        periods = np.floor((numbers(x, _NAME) - numbers(start, _NAME)) / numbers(end - start, _NAME))
-        return periods * (antiderivative_curve(end) - zero) + antiderivative_curve(x - periods * (end - start)) - zero
+        periods = np.floor(
+            (numbers(x, _NAME) - numbers(start, _NAME)) / numbers(end - start, _NAME)
+        )
+        return (
+            periods * (antiderivative_curve(end) - zero)
+            + antiderivative_curve(x - periods * (end - start))
+            - zero
+        )
 
     return up_to(b) - up_to(a)
 
@@ -136,20 +166,30 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
         x = inexact(x)
         if c.shape[1] != x.shape[0] - 1:
             raise ValueError("number of coefficients != len(x)-1")
-        extrapolate = True if extrapolate is None else extrapolate if extrapolate == "periodic" else bool(extrapolate)
+        extrapolate = (
+            True
+            if extrapolate is None
+            else extrapolate
+            if extrapolate == "periodic"
+            else bool(extrapolate)
+        )
         _hold(self, c=c, x=x, axis=axis, extrapolate=extrapolate)
 
     @classmethod
     def construct_fast(cls, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> Any:
         if not is_engines(c, x):
             return super().construct_fast(c, x, extrapolate, axis)
-        return cls._made(c=c, x=x, axis=axis, extrapolate=True if extrapolate is None else extrapolate)
+        return cls._made(
+            c=c, x=x, axis=axis, extrapolate=True if extrapolate is None else extrapolate
+        )
 
     @classmethod
     def from_spline(cls, tck: Any, extrapolate: Any = None) -> Any:
         t, c, k = tck.tck if isinstance(tck, scipy_interpolate.BSpline) else plain(tck)
         if not is_engines(t, c):
-            return super().from_spline(tck if isinstance(tck, scipy_interpolate.BSpline) else (t, c, k), extrapolate)
+            return super().from_spline(
+                tck if isinstance(tck, scipy_interpolate.BSpline) else (t, c, k), extrapolate
+            )
         if extrapolate is None and isinstance(tck, scipy_interpolate.BSpline):
             extrapolate = tck.extrapolate
         spline = BSpline.construct_fast(inexact(t), inexact(c), k)
@@ -193,7 +233,9 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
                 areas = (areas + coefficients) * widths
             starts = np.concatenate([0 * areas[:1], np.cumsum(areas, axis=0)[:-1]], axis=0)
             c = np.concatenate([raised, starts[None]], axis=0)
-        return self.construct_fast(c, x, False if self.extrapolate == "periodic" else self.extrapolate, self.axis)
+        return self.construct_fast(
+            c, x, False if self.extrapolate == "periodic" else self.extrapolate, self.axis
+        )
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
         """As SciPy's, inside the breakpoints or where the last pieces go on."""
@@ -204,13 +246,18 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
         antiderivative_curve = PPoly.construct_fast(self.c, self.x, True).antiderivative()
         if extrapolate == "periodic":
             return _periodic_integral(antiderivative_curve, a, b, self.x[0], self.x[-1])
-        return antiderivative_curve(b, extrapolate=extrapolate) - antiderivative_curve(a, extrapolate=extrapolate)
+        return antiderivative_curve(b, extrapolate=extrapolate) - antiderivative_curve(
+            a, extrapolate=extrapolate
+        )
 
     def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
         if not is_engines(y, self.c, self.x):
             return super().solve(plain(y), discontinuity, extrapolate)
         places = list(np.ndindex(self.c.shape[2:]))
-        each = [self._roots(self.c[(slice(None), slice(None), *n)], y, discontinuity, extrapolate) for n in places]
+        each = [
+            self._roots(self.c[(slice(None), slice(None), *n)], y, discontinuity, extrapolate)
+            for n in places
+        ]
         if len(self.c.shape) == 2:
             return each[0]
         result = np.empty(self.c.shape[2:], object)
@@ -219,9 +266,16 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
         return result
 
     def _roots(self, c: Array, y: Any, discontinuity: bool, extrapolate: Any) -> Any:
-        """The roots of one curve by SciPy, with derivatives from the curve: each step of the chord method adds one order."""
-        extrapolate, level = self._extrapolated(extrapolate), float(np.reshape(numbers(y, _NAME), ()))
-        known = scipy_interpolate.PPoly.construct_fast(numbers(c, _NAME), numbers(self.x, _NAME), extrapolate)
+        """The roots of one curve by SciPy, with derivatives from the curve: each step of the chord
+        method adds one order.
+        """
+        extrapolate, level = (
+            self._extrapolated(extrapolate),
+            float(np.reshape(numbers(y, _NAME), ())),
+        )
+        known = scipy_interpolate.PPoly.construct_fast(
+            numbers(c, _NAME), numbers(self.x, _NAME), extrapolate
+        )
         roots = known.solve(level, discontinuity, extrapolate)
         if not roots.size:
             return roots
@@ -231,14 +285,20 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
         jumps = np.isin(roots, known.x) & (np.abs(off) > 1e-9 * size)
         if np.any(~nan & ~jumps & (np.abs(slope) * (known.x[-1] - known.x[0]) <= 1e-7 * size)):
             raise NumpyCodeError(
-                f"{_NAME}: a root at which the curve has no slope has no derivative: {roots.tolist()}. Solve for another y."
+                f"{_NAME}: a root at which the curve has no slope has no derivative:"
+                f" {roots.tolist()}. Solve for another y."
             )
         usual = ~nan & ~jumps
         at: Any = np.where(usual, roots, known.x[0])
         curve = PPoly.construct_fast(c, self.x, True)
         for _ in range(4):
             at = at - (curve(at) - y) / np.where(usual, slope, 1.0)
-        breaks = taken(self.x, np.clip(np.searchsorted(known.x, np.where(nan, known.x[0], roots)), 0, len(known.x) - 1))
+        breaks = taken(
+            self.x,
+            np.clip(
+                np.searchsorted(known.x, np.where(nan, known.x[0], roots)), 0, len(known.x) - 1
+            ),
+        )
         return np.where(usual, at, np.where(jumps, breaks, np.nan))
 
 
@@ -252,7 +312,15 @@ def _differentiated(c: Array, nu: int) -> Array:
 class _Interpolator(PPoly):
     """A curve through points, of cubic pieces with slopes that are NumPy code of the points."""
 
-    def _through(self, slopes: Callable[..., Array], x: Any, y: Any, axis: int, extrapolate: Any, **options: Any) -> None:
+    def _through(
+        self,
+        slopes: Callable[..., Array],
+        x: Any,
+        y: Any,
+        axis: int,
+        extrapolate: Any,
+        **options: Any,
+    ) -> None:
         x, y, options = plain((x, y, options))
         if not is_engines(x, y, *options.values()):
             super(PPoly, self).__init__(x, y, axis=axis, extrapolate=extrapolate, **options)
@@ -263,13 +331,17 @@ class _Interpolator(PPoly):
         axis = axis % len(y.shape)
         y = np.moveaxis(y, axis, 0)
         if x.shape[0] != y.shape[0]:
-            raise ValueError(f"The length of `y` along `axis`={axis} doesn't match the length of `x`")
+            raise ValueError(
+                f"The length of `y` along `axis`={axis} doesn't match the length of `x`"
+            )
         c = _hermite(x, y, slopes(x, y, **options))
         _hold(self, c=c, x=x, axis=axis, extrapolate=True if extrapolate is None else extrapolate)
 
 
 def _rises(x: Array, y: Array) -> tuple[Array, Array]:
-    """The widths of the pieces, with as many axes as y, and the slopes of lines through the points."""
+    """The widths of the pieces, with as many axes as y, and the slopes of lines through the
+    points.
+    """
     h = columns(x[1:] - x[:-1], y)
     return h, (y[1:] - y[:-1]) / h
 
@@ -284,40 +356,58 @@ def _hermite(x: Array, y: Array, slopes: Array) -> Array:
 @_class(scipy_interpolate.CubicHermiteSpline)
 class CubicHermiteSpline(_Interpolator, scipy_interpolate.CubicHermiteSpline):  # type: ignore[misc]
     def __init__(self, x: Any, y: Any, dydx: Any, axis: int = 0, extrapolate: Any = None):
-        self._through(lambda x, y, dydx: np.moveaxis(inexact(dydx), axis, 0), x, y, axis, extrapolate, dydx=dydx)
+        self._through(
+            lambda x, y, dydx: np.moveaxis(inexact(dydx), axis, 0),
+            x,
+            y,
+            axis,
+            extrapolate,
+            dydx=dydx,
+        )
 
 
 @_class(scipy_interpolate.CubicSpline)
 class CubicSpline(CubicHermiteSpline, scipy_interpolate.CubicSpline):  # type: ignore[misc]
-    def __init__(self, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None):
+    def __init__(
+        self, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None
+    ):
         if extrapolate is None and isinstance(bc_type, str) and bc_type == "periodic":
             extrapolate = "periodic"
         self._through(_smooth, x, y, axis, extrapolate, bc_type=bc_type)
 
 
 def _smooth(x: Array, y: Array, bc_type: Any) -> Array:
-    """The slopes of a curve with two continuous derivatives: those for which linear conditions hold."""
+    """The slopes of a curve with two continuous derivatives: those for which linear conditions
+    hold.
+    """
     n, (_, rise) = x.shape[0], _rises(x, y)
     ends = _conditions(bc_type)
     if n == 2:
         ends = [(1, rise) if end == "not-a-knot" else end for end in ends]
 
     def off(y: Array, slopes: Array, known: bool) -> Array:
-        """By how much each condition fails, without the value that is asked for unless that is `known`."""
+        """By how much each condition fails, without the value that is asked for unless that is
+        `known`.
+        """
         (h, _), c = _rises(x, y), _hermite(x, y, slopes)
         third, second = 6 * c[0], 2 * c[1]  # at the start of each piece
         behind = second + third * h
         at = {1: (slopes[:1], slopes[-1:]), 2: (second[:1], behind[-1:])}
         rows = []
         for side, end in enumerate(ends):
-            if end == "not-a-knot":  # for three points both ends have this condition, and the curve is a parabola
+            # for three points both ends have this condition, and the curve is a parabola
+            if end == "not-a-knot":
                 one, other = (third[:1], third[1:2]) if side == 0 else (third[-1:], third[-2:-1])
                 rows.append(one if side == 1 and n == 3 and ends[0] == end else one - other)
             elif end == "periodic":
                 rows.append(at[1 + side][0] - at[1 + side][1])
             else:
                 order, value = end
-                rows.append(at[order][side] - np.reshape(array(value), (1, -1)) if known else at[order][side])
+                rows.append(
+                    at[order][side] - np.reshape(array(value), (1, -1))
+                    if known
+                    else at[order][side]
+                )
         return np.concatenate([rows[0], second[1:] - behind[:-1], rows[1]], axis=0)
 
     flat = np.reshape(y, (n, -1))
@@ -326,9 +416,16 @@ def _smooth(x: Array, y: Array, bc_type: Any) -> Array:
 
 
 def _conditions(bc_type: Any) -> list[Any]:
-    """What holds at each end: 'not-a-knot', 'periodic', or the order and the value of a derivative."""
+    """What holds at each end: 'not-a-knot', 'periodic', or the order and the value of a
+    derivative.
+    """
     both = (bc_type, bc_type) if isinstance(bc_type, str) else bc_type
-    named = {"clamped": (1, 0.0), "natural": (2, 0.0), "not-a-knot": "not-a-knot", "periodic": "periodic"}
+    named = {
+        "clamped": (1, 0.0),
+        "natural": (2, 0.0),
+        "not-a-knot": "not-a-knot",
+        "periodic": "periodic",
+    }
     result: list[Any] = []
     for condition in both:
         if isinstance(condition, str):
@@ -371,7 +468,9 @@ def _one_sided(h: Array, next_h: Array, rise: Array, next_rise: Array) -> Array:
 
 @_class(scipy_interpolate.Akima1DInterpolator)
 class Akima1DInterpolator(CubicHermiteSpline, scipy_interpolate.Akima1DInterpolator):  # type: ignore[misc]
-    def __init__(self, x: Any, y: Any, axis: int = 0, *, method: str = "akima", extrapolate: Any = None):
+    def __init__(
+        self, x: Any, y: Any, axis: int = 0, *, method: str = "akima", extrapolate: Any = None
+    ):
         self._through(_akima, x, y, axis, bool(extrapolate), method=method)
 
 
@@ -389,17 +488,21 @@ def _akima(x: Array, y: Array, method: str) -> Array:
         change = change + np.abs(m[1:] + m[:-1]) / 2
     ahead, behind = change[2:], change[:-2]
     total = ahead + behind
-    # SciPy takes the mean where the neighbouring slopes change little compared with the largest change.
+    # SciPy takes the mean where the neighbouring slopes change little compared with the largest
+    # change.
     flat = total <= 1e-9 * np.max(total)
     weighted = (ahead * m[1:-2] + behind * m[2:-1]) / np.where(flat, 1.0, total)
     return np.where(flat, (m[3:] + m[:-3]) / 2 if method == "akima" else 0 * m[3:], weighted)
 
 
-# B-splines -----------------------------------------------------------------------------------------------------------
+# B-splines
+# ------------------------------------------------------------------------------------------------
 
 
 def _basis(t: Array, k: int, x: Array, count: int) -> tuple[Array, Array]:
-    """The first of the k + 1 B-splines that are not zero at each place, and their values there, by Cox and de Boor."""
+    """The first of the k + 1 B-splines that are not zero at each place, and their values there, by
+    Cox and de Boor.
+    """
     first = np.clip(np.searchsorted(t, x, side="right") - 1, k, count - 1)
     values: list[Any] = [np.ones_like(x)]
     for degree in range(1, k + 1):
@@ -501,14 +604,18 @@ class BSpline(_Curve, scipy_interpolate.BSpline):  # type: ignore[misc]
             c, k = np.concatenate([0 * areas[:1], areas], axis=0), k + 1
         # As many coefficients as SciPy's, of which the last k + 1 do not count.
         c = np.concatenate([c] + [c[-1:]] * (k + 1), axis=0)
-        return self.construct_fast(t, c, k, False if self.extrapolate == "periodic" else self.extrapolate, self.axis)
+        return self.construct_fast(
+            t, c, k, False if self.extrapolate == "periodic" else self.extrapolate, self.axis
+        )
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
         a, b = plain((a, b))
         if not is_engines(a, b, self.t, self.c):
             return super().integrate(a, b, extrapolate)
         extrapolate = self._extrapolated(extrapolate)
-        antiderivative_curve = BSpline.construct_fast(inexact(self.t), self.c, self.k).antiderivative()
+        antiderivative_curve = BSpline.construct_fast(
+            inexact(self.t), self.c, self.k
+        ).antiderivative()
         start, end = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
         if extrapolate == "periodic":
             return _periodic_integral(antiderivative_curve, a, b, start, end)
@@ -518,7 +625,13 @@ class BSpline(_Curve, scipy_interpolate.BSpline):  # type: ignore[misc]
 
 
 def make_interp_spline(
-    x: Any, y: Any, k: int = 3, t: Any = None, bc_type: Any = None, axis: int = 0, check_finite: bool = True
+    x: Any,
+    y: Any,
+    k: int = 3,
+    t: Any = None,
+    bc_type: Any = None,
+    axis: int = 0,
+    check_finite: bool = True,
 ) -> Any:
     """scipy.interpolate.make_interp_spline of NumPy or engine arrays, by the collocation matrix."""
     x, y, t = plain((x, y, t))
@@ -566,7 +679,9 @@ def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
 
 
 def splint(a: Any, b: Any, tck: Any) -> Any:
-    """scipy.interpolate.splint, of NumPy's arrays or an engine's: a spline is zero outside of its knots."""
+    """scipy.interpolate.splint, of NumPy's arrays or an engine's: a spline is zero outside of its
+    knots.
+    """
     t, c, k = plain(tuple(tck) if isinstance(tck, (tuple, list)) else tck.tck)
     a, b = plain((a, b))
     if not is_engines(a, b, t, c):
@@ -577,11 +692,14 @@ def splint(a: Any, b: Any, tck: Any) -> Any:
 OURS |= {scipy_interpolate.splev: splev, scipy_interpolate.splint: splint}
 
 
-# Linear --------------------------------------------------------------------------------------------------------------
+# Linear
+# ------------------------------------------------------------------------------------------------
 
 
 def _cell(axis: Array, at: Array, side: Any) -> tuple[Array, Array]:
-    """Between which two points places are: the index of the first, and how far they are from it to the second."""
+    """Between which two points places are: the index of the first, and how far they are from it to
+    the second.
+    """
     first = np.clip(np.searchsorted(axis, at, side=side) - 1, 0, axis.shape[0] - 2)
     left, right = taken(axis, first), taken(axis, first + 1)
     return first, (at - left) / (right - left)
@@ -601,25 +719,49 @@ class _Lines:
     """Interpolation by lines, steps or splines between points; some arrays may be engine arrays."""
 
     def __init__(
-        self, x: Any, y: Any, kind: Any, axis: int, bounds_error: bool | None, fill_value: Any, assume_sorted: bool
-    ):  # fmt: skip
+        self,
+        x: Any,
+        y: Any,
+        kind: Any,
+        axis: int,
+        bounds_error: bool | None,
+        fill_value: Any,
+        assume_sorted: bool,
+    ):
         x, y = inexact(x), inexact(y)
         self.axis = axis % len(y.shape)
         y = np.moveaxis(y, self.axis, 0)
         if not assume_sorted:
             order = np.argsort(x)
             x, y = taken(x, order), taken(y, order, axis=0)
-        kinds = ("linear", "nearest", "nearest-up", "previous", "next", "zero", "slinear", "cubic", "quadratic")
+        kinds = (
+            "linear",
+            "nearest",
+            "nearest-up",
+            "previous",
+            "next",
+            "zero",
+            "slinear",
+            "cubic",
+            "quadratic",
+        )
         named = {0: "zero", 1: "slinear", 2: "quadratic", 3: "cubic"}.get(kind, kind)
         if named not in kinds:
-            raise unsupported("scipy.interpolate.interp1d", f"kind={kind!r}", "Write make_interp_spline(x, y, k).")
+            raise unsupported(
+                "scipy.interpolate.interp1d", f"kind={kind!r}", "Write make_interp_spline(x, y, k)."
+            )
         self.kind, self.x, self.y = named, x, y
         self.extrapolates = isinstance(fill_value, str) and fill_value == "extrapolate"
-        if self.extrapolates and named in ("previous", "next"):  # there is none before the first, and none after the last
+        # there is none before the first, and none after the last
+        if self.extrapolates and named in ("previous", "next"):
             self.extrapolates, bounds_error = False, False
             fill_value = (np.nan, y[-1]) if named == "previous" else (y[0], np.nan)
         self.fill_value = fill_value
-        self.bounds_error = (not self.extrapolates and fill_value is np.nan) if bounds_error is None else bounds_error
+        self.bounds_error = (
+            (not self.extrapolates and fill_value is np.nan)
+            if bounds_error is None
+            else bounds_error
+        )
         self.curve: Any = None
         if named in ("cubic", "quadratic"):
             self.curve = make_interp_spline(x, y, 3 if named == "cubic" else 2)
@@ -634,8 +776,14 @@ class _Lines:
             _require_inside(above, "A value in x_new is above the interpolation range.")
         result = self.curve(flat) if self.curve is not None else self._pieces(flat)
         if not self.extrapolates:
-            low, high = self.fill_value if isinstance(self.fill_value, tuple) else (self.fill_value, self.fill_value)
-            result = np.where(columns(below, result), low, np.where(columns(above, result), high, result))
+            low, high = (
+                self.fill_value
+                if isinstance(self.fill_value, tuple)
+                else (self.fill_value, self.fill_value)
+            )
+            result = np.where(
+                columns(below, result), low, np.where(columns(above, result), high, result)
+            )
         return _placed(result, where.shape, self.axis)
 
     def _pieces(self, x: Array) -> Array:
@@ -656,8 +804,8 @@ class _Lines:
 @_class(scipy_interpolate.interp1d)
 class interp1d(scipy_interpolate.interp1d):  # type: ignore[misc]
     def __init__(
-        self, x: Any, y: Any, kind: Any = "linear", axis: int = -1, copy: bool = True, bounds_error: bool | None = None,
-        fill_value: Any = np.nan, assume_sorted: bool = False,
+        self, x: Any, y: Any, kind: Any = "linear", axis: int = -1, copy: bool = True,
+        bounds_error: bool | None = None, fill_value: Any = np.nan, assume_sorted: bool = False,
     ):  # fmt: skip
         x, y, fill_value = plain((x, y, fill_value))
         self._given = (x, y, kind, axis, bounds_error, fill_value, assume_sorted)
@@ -687,7 +835,11 @@ class _Grid:
 
     def __init__(self, points: Any, values: Any, method: str, bounds_error: bool, fill_value: Any):
         if method not in ("linear", "nearest"):
-            raise unsupported("scipy.interpolate.RegularGridInterpolator", f"method={method!r}", "Write method='linear'.")
+            raise unsupported(
+                "scipy.interpolate.RegularGridInterpolator",
+                f"method={method!r}",
+                "Write method='linear'.",
+            )
         self.grid = [inexact(p) for p in points]
         self.values, self.method = inexact(values), method
         self.bounds_error, self.fill_value = bounds_error, fill_value
@@ -697,9 +849,16 @@ class _Grid:
 
     def __call__(self, xi: Any, method: str | None = None) -> Array:
         ndim = len(self.grid)
-        xi = np.stack(np.broadcast_arrays(*[inexact(x) for x in xi]), axis=-1) if isinstance(xi, tuple) else inexact(xi)
+        xi = (
+            np.stack(np.broadcast_arrays(*[inexact(x) for x in xi]), axis=-1)
+            if isinstance(xi, tuple)
+            else inexact(xi)
+        )
         if xi.shape[-1] != ndim:
-            raise ValueError(f"The requested sample points xi have dimension {xi.shape[-1]} but this interpolator has {ndim}")
+            raise ValueError(
+                f"The requested sample points xi have dimension {xi.shape[-1]} but this"
+                f" interpolator has {ndim}"
+            )
         flat = np.reshape(xi, (-1, ndim))
         outside: Any = False
         cells = []
@@ -709,7 +868,9 @@ class _Grid:
         if self.bounds_error:
             _require_inside(outside, "One of the requested xi is out of bounds")
         if (method or self.method) == "nearest":
-            result = multilinear(self.values, [first + (part > 0.5) for first, part in cells], [None] * ndim)
+            result = multilinear(
+                self.values, [first + (part > 0.5) for first, part in cells], [None] * ndim
+            )
         else:
             result = multilinear(self.values, *zip(*cells))
         if not self.bounds_error and self.fill_value is not None:
@@ -720,8 +881,8 @@ class _Grid:
 @_class(scipy_interpolate.RegularGridInterpolator)
 class RegularGridInterpolator(scipy_interpolate.RegularGridInterpolator):  # type: ignore[misc]
     def __init__(
-        self, points: Any, values: Any, method: str = "linear", bounds_error: bool = True, fill_value: Any = np.nan,
-        **options: Any,
+        self, points: Any, values: Any, method: str = "linear", bounds_error: bool = True,
+        fill_value: Any = np.nan, **options: Any,
     ):  # fmt: skip
         points, values, fill_value = plain((points, values, fill_value))
         self._given = (points, values, method, bounds_error, fill_value)
@@ -739,7 +900,12 @@ class RegularGridInterpolator(scipy_interpolate.RegularGridInterpolator):  # typ
 
 
 def interpn(
-    points: Any, values: Any, xi: Any, method: str = "linear", bounds_error: bool = True, fill_value: Any = np.nan
+    points: Any,
+    values: Any,
+    xi: Any,
+    method: str = "linear",
+    bounds_error: bool = True,
+    fill_value: Any = np.nan,
 ) -> Any:
     """scipy.interpolate.interpn, of NumPy's arrays or an engine's."""
     points, values, xi = plain((points, values, xi))
@@ -753,6 +919,7 @@ OURS[scipy_interpolate.interpn] = interpn
 __getattr__: Callable[[str], Any] = rest_of("scipy.interpolate", globals())
 
 __all__ = [
-    "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "PPoly", "PchipInterpolator",
-    "RegularGridInterpolator", "interp1d", "interpn", "make_interp_spline", "splev", "splint",
+    "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "PPoly",
+    "PchipInterpolator", "RegularGridInterpolator", "interp1d", "interpn", "make_interp_spline",
+    "splev", "splint",
 ]  # fmt: skip

@@ -19,13 +19,16 @@ from .dispatch import of_scipy, rest_of, unsupported
 
 #: NumPy's name of what lies beyond an edge; None for a constant.
 _MODES: dict[str, Any] = {
-    "reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect", "nearest": "edge", "wrap": "wrap",
-    "grid-wrap": "wrap", "constant": None, "grid-constant": None,
+    "reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect", "nearest": "edge",
+    "wrap": "wrap", "grid-wrap": "wrap", "constant": None, "grid-constant": None,
 }  # fmt: skip
 
 
-def _filter(scipy_function: Any, *, ignored: Sequence[str] = ()) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
-    """Decorates NumPy code of an image, which it takes as floats: SciPy's integers have no derivative.
+def _filter(
+    scipy_function: Any, *, ignored: Sequence[str] = ()
+) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
+    """Decorates NumPy code of an image, which it takes as floats: SciPy's integers have no
+    derivative.
 
     The result has the dtype that `output` asks for.
     """
@@ -54,7 +57,11 @@ def _places(n: int, before: int, after: int, mode: str) -> np.ndarray[Any, Any]:
         raise RuntimeError("boundary mode not supported")
     kind = _MODES[mode]
     places = np.arange(1, n + 1)
-    return np.pad(places, (before, after)) if kind is None else np.pad(places, (before, after), mode=kind)
+    return (
+        np.pad(places, (before, after))
+        if kind is None
+        else np.pad(places, (before, after), mode=kind)
+    )
 
 
 def _margins(count: int, origin: int) -> tuple[int, int]:
@@ -79,7 +86,9 @@ def _along(x: Array, weights: Array, axis: int, mode: str, cval: Any, origin: in
 def _by_axis(x: Array, axes: Any, *values: Any) -> Iterator[tuple[Any, ...]]:
     """The axes, each with its values: those of a list, or the one for all."""
     places = normalized_axes(axes, len(x.shape))
-    lists = [list(v) if isinstance(v, (list, tuple)) or np.ndim(v) else [v] * len(places) for v in values]
+    lists = [
+        list(v) if isinstance(v, (list, tuple)) or np.ndim(v) else [v] * len(places) for v in values
+    ]
     return zip(places, *lists)
 
 
@@ -96,17 +105,33 @@ def _turned(weights: Array, origin: Any) -> tuple[Array, list[int]]:
 
 
 @_filter(scipy_ndimage.correlate1d)
-def correlate1d(input: Array, weights: Any, axis: int = -1, mode: str = "reflect", cval: Any = 0.0, origin: int = 0) -> Array:
+def correlate1d(
+    input: Array,
+    weights: Any,
+    axis: int = -1,
+    mode: str = "reflect",
+    cval: Any = 0.0,
+    origin: int = 0,
+) -> Array:
     return _along(input, np.conj(_weights(weights, input)), axis, mode, cval, origin)
 
 
 @_filter(scipy_ndimage.convolve1d)
-def convolve1d(input: Array, weights: Any, axis: int = -1, mode: str = "reflect", cval: Any = 0.0, origin: int = 0) -> Array:
+def convolve1d(
+    input: Array,
+    weights: Any,
+    axis: int = -1,
+    mode: str = "reflect",
+    cval: Any = 0.0,
+    origin: int = 0,
+) -> Array:
     turned, origins = _turned(_weights(weights, input), origin)
     return _along(input, turned, axis, mode, cval, *origins)
 
 
-def _neighbourhoods(x: Array, shape: Sequence[int], axes: Any, mode: Any, cval: Any, origin: Any) -> Array:
+def _neighbourhoods(
+    x: Array, shape: Sequence[int], axes: Any, mode: Any, cval: Any, origin: Any
+) -> Array:
     """For each element its neighbours, in the order of the window, along a new last axis."""
     places = np.arange(1, math.prod(x.shape) + 1).reshape(x.shape)
     rows = list(_by_axis(x, axes, shape, mode, origin))
@@ -114,7 +139,9 @@ def _neighbourhoods(x: Array, shape: Sequence[int], axes: Any, mode: Any, cval: 
         along = _places(x.shape[axis], *_margins(count, offset), beyond)
         inside = np.expand_dims(along > 0, [m for m in range(places.ndim) if m != axis])
         places = np.where(inside, np.take(places, np.maximum(along - 1, 0), axis=axis), 0)
-    windows = np.lib.stride_tricks.sliding_window_view(places, tuple(shape), axis=tuple([axis for axis, *_ in rows]))
+    windows = np.lib.stride_tricks.sliding_window_view(
+        places, tuple(shape), axis=tuple([axis for axis, *_ in rows])
+    )
     windows = windows.reshape(*x.shape, -1)
     result = gathered(np.ravel(x), windows)
     return result if windows.all() else np.where(windows > 0, result, cval)
@@ -123,24 +150,41 @@ def _neighbourhoods(x: Array, shape: Sequence[int], axes: Any, mode: Any, cval: 
 def _correlated(x: Array, weights: Array, mode: Any, cval: Any, origin: Any, axes: Any) -> Array:
     count = len(normalized_axes(axes, len(x.shape)))
     if len(weights.shape) != count:
-        raise RuntimeError(f"filter weights array has incorrect shape: {len(weights.shape)} axes for {count}.")
+        raise RuntimeError(
+            f"filter weights array has incorrect shape: {len(weights.shape)} axes for {count}."
+        )
     return _neighbourhoods(x, weights.shape, axes, mode, cval, origin) @ np.ravel(weights)
 
 
 @_filter(scipy_ndimage.correlate)
 def correlate(
-    input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
+    input: Array,
+    weights: Any,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    origin: Any = 0,
+    *,
+    axes: Any = None,
 ) -> Array:
     return _correlated(input, np.conj(_weights(weights, input)), mode, cval, origin, axes)
 
 
 @_filter(scipy_ndimage.convolve)
-def convolve(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None) -> Array:
+def convolve(
+    input: Array,
+    weights: Any,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    origin: Any = 0,
+    *,
+    axes: Any = None,
+) -> Array:
     turned, origins = _turned(_weights(weights, input), origin)
     return _correlated(input, turned, mode, cval, origins, axes)
 
 
-# Smooth kernels ------------------------------------------------------------------------------------------------------
+# Smooth kernels
+# ------------------------------------------------------------------------------------------------
 
 
 def _kernel(sigma: Any, order: int, radius: int) -> Array:
@@ -161,43 +205,68 @@ def _kernel(sigma: Any, order: int, radius: int) -> Array:
 
 @_filter(scipy_ndimage.gaussian_filter)
 def gaussian_filter(
-    input: Array, sigma: Any, order: Any = 0, mode: Any = "reflect", cval: Any = 0.0, truncate: float = 4.0, *,
-    radius: Any = None, axes: Any = None,
+    input: Array, sigma: Any, order: Any = 0, mode: Any = "reflect", cval: Any = 0.0,
+    truncate: float = 4.0, *, radius: Any = None, axes: Any = None,
 ) -> Array:  # fmt: skip
     for axis, width, derivative, beyond, reach in _by_axis(input, axes, sigma, order, mode, radius):
         if isinstance(width, (int, float)) and width <= 1e-15:
             continue
         if reach is None:
             reach = int(truncate * float(numbers(width, "scipy.ndimage.gaussian_filter")) + 0.5)
-        input = _along(input, np.flip(_kernel(width, derivative, int(reach))).astype(input.dtype), axis, beyond, cval)
+        input = _along(
+            input,
+            np.flip(_kernel(width, derivative, int(reach))).astype(input.dtype),
+            axis,
+            beyond,
+            cval,
+        )
     return input
 
 
 @_filter(scipy_ndimage.gaussian_filter1d)
 def gaussian_filter1d(
-    input: Array, sigma: Any, axis: int = -1, order: int = 0, mode: str = "reflect", cval: Any = 0.0, truncate: float = 4.0, *,
-    radius: int | None = None,
+    input: Array, sigma: Any, axis: int = -1, order: int = 0, mode: str = "reflect",
+    cval: Any = 0.0, truncate: float = 4.0, *, radius: int | None = None,
 ) -> Array:  # fmt: skip
-    return gaussian_filter(input, sigma, order, None, mode, cval, truncate, radius=radius, axes=axis)
+    return gaussian_filter(
+        input, sigma, order, None, mode, cval, truncate, radius=radius, axes=axis
+    )
 
 
-def _derivatives(order: int, input: Array, sigma: Any, axes: Any, *args: Any, **options: Any) -> list[Array]:
+def _derivatives(
+    order: int, input: Array, sigma: Any, axes: Any, *args: Any, **options: Any
+) -> list[Array]:
     """A derivative of the smoothed image along each axis."""
     places = normalized_axes(axes, len(input.shape))
     each = [[order * (m == n) for m in places] for n in places]
-    return [gaussian_filter(input, sigma, orders, None, *args, axes=places, **options) for orders in each]
+    return [
+        gaussian_filter(input, sigma, orders, None, *args, axes=places, **options)
+        for orders in each
+    ]
 
 
 @_filter(scipy_ndimage.gaussian_laplace)
 def gaussian_laplace(
-    input: Array, sigma: Any, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **options: Any
+    input: Array,
+    sigma: Any,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    *,
+    axes: Any = None,
+    **options: Any,
 ) -> Array:
     return sum(_derivatives(2, input, sigma, axes, mode, cval, **options))
 
 
 @_filter(scipy_ndimage.gaussian_gradient_magnitude)
 def gaussian_gradient_magnitude(
-    input: Array, sigma: Any, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **options: Any
+    input: Array,
+    sigma: Any,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    *,
+    axes: Any = None,
+    **options: Any,
 ) -> Array:
     squares = sum(part**2 for part in _derivatives(1, input, sigma, axes, mode, cval, **options))
     flat = squares == 0
@@ -206,7 +275,13 @@ def gaussian_gradient_magnitude(
 
 @_filter(scipy_ndimage.uniform_filter)
 def uniform_filter(
-    input: Array, size: Any = 3, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
+    input: Array,
+    size: Any = 3,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    origin: Any = 0,
+    *,
+    axes: Any = None,
 ) -> Array:
     for axis, n, beyond, offset in _by_axis(input, axes, size, mode, origin):
         input = _along(input, np.full(n, 1 / n, input.dtype), axis, beyond, cval, offset)
@@ -214,7 +289,9 @@ def uniform_filter(
 
 
 @_filter(scipy_ndimage.uniform_filter1d)
-def uniform_filter1d(input: Array, size: int, axis: int = -1, mode: str = "reflect", cval: Any = 0.0, origin: int = 0) -> Array:
+def uniform_filter1d(
+    input: Array, size: int, axis: int = -1, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
+) -> Array:
     return uniform_filter(input, size, None, mode, cval, origin, axes=axis)
 
 
@@ -222,7 +299,9 @@ def _edges(smooth: Sequence[float]) -> Callable[..., Array]:
     def code(input: Array, axis: int = -1, mode: Any = "reflect", cval: Any = 0.0) -> Array:
         (chosen,) = normalized_axes(axis, len(input.shape))
         for n, beyond in _by_axis(input, None, mode):
-            input = _along(input, np.array([-1, 0, 1] if n == chosen else smooth, input.dtype), n, beyond, cval)
+            input = _along(
+                input, np.array([-1, 0, 1] if n == chosen else smooth, input.dtype), n, beyond, cval
+            )
         return input
 
     return code
@@ -235,16 +314,19 @@ prewitt: Callable[..., Array] = _filter(scipy_ndimage.prewitt)(_edges((1, 1, 1))
 @_filter(scipy_ndimage.laplace)
 def laplace(input: Array, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Array:
     bend = np.array([1, -2, 1], input.dtype)
-    return sum(_along(input, bend, axis, beyond, cval) for axis, beyond in _by_axis(input, axes, mode))
+    return sum(
+        _along(input, bend, axis, beyond, cval) for axis, beyond in _by_axis(input, axes, mode)
+    )
 
 
-# Order ---------------------------------------------------------------------------------------------------------------
+# Order
+# ------------------------------------------------------------------------------------------------
 
 
 def _extreme(reduce: Callable[..., Array]) -> Callable[..., Array]:
     def code(
-        input: Array, size: Any = None, footprint: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
-        axes: Any = None,
+        input: Array, size: Any = None, footprint: Any = None, mode: Any = "reflect",
+        cval: Any = 0.0, origin: Any = 0, *, axes: Any = None,
     ) -> Array:  # fmt: skip
         if footprint is None:
             if size is None:
@@ -261,15 +343,24 @@ maximum_filter: Callable[..., Array] = _filter(scipy_ndimage.maximum_filter)(_ex
 minimum_filter: Callable[..., Array] = _filter(scipy_ndimage.minimum_filter)(_extreme(np.min))
 
 
-# Interpolation -------------------------------------------------------------------------------------------------------
+# Interpolation
+# ------------------------------------------------------------------------------------------------
 
 
 @_filter(scipy_ndimage.map_coordinates, ignored=("prefilter",))
-def map_coordinates(input: Array, coordinates: Any, order: int = 3, mode: str = "constant", cval: Any = 0.0) -> Array:
-    """Linear interpolation (order=1), or the nearest element (order=0), which has no derivative by the coordinates."""
+def map_coordinates(
+    input: Array, coordinates: Any, order: int = 3, mode: str = "constant", cval: Any = 0.0
+) -> Array:
+    """Linear interpolation (order=1), or the nearest element (order=0), which has no derivative by
+    the coordinates.
+    """
     name = "scipy.ndimage.map_coordinates"
     if order not in (0, 1):
-        raise unsupported(name, f"order={order}", "Write order=1, or scipy.interpolate.CubicSpline along one axis.")
+        raise unsupported(
+            name,
+            f"order={order}",
+            "Write order=1, or scipy.interpolate.CubicSpline along one axis.",
+        )
     if mode not in ("constant", "nearest", "grid-constant"):
         raise unsupported(name, f"mode={mode!r}", "Write mode='constant' or mode='nearest'.")
     where = inexact(coordinates)
@@ -286,7 +377,9 @@ def map_coordinates(input: Array, coordinates: Any, order: int = 3, mode: str = 
             at = np.clip(at, 0, length - 1)
         outside = outside | (at < 0) | (at > length - 1)
         linear = order == 1 and length > 1
-        first = np.clip(np.floor(at if linear else at + 0.5).astype(np.int64), 0, length - 1 - linear)
+        first = np.clip(
+            np.floor(at if linear else at + 0.5).astype(np.int64), 0, length - 1 - linear
+        )
         firsts.append(first)
         parts.append(at - first if linear else None)
     result = np.reshape(np.where(outside, cval, multilinear(x, firsts, parts)), where.shape[1:])
@@ -296,7 +389,7 @@ def map_coordinates(input: Array, coordinates: Any, order: int = 3, mode: str = 
 __getattr__: Callable[[str], Any] = rest_of("scipy.ndimage", globals())
 
 __all__ = [
-    "convolve", "convolve1d", "correlate", "correlate1d", "gaussian_filter", "gaussian_filter1d", "gaussian_gradient_magnitude",
-    "gaussian_laplace", "laplace", "map_coordinates", "maximum_filter", "minimum_filter", "prewitt", "sobel", "uniform_filter",
-    "uniform_filter1d",
+    "convolve", "convolve1d", "correlate", "correlate1d", "gaussian_filter", "gaussian_filter1d",
+    "gaussian_gradient_magnitude", "gaussian_laplace", "laplace", "map_coordinates",
+    "maximum_filter", "minimum_filter", "prewitt", "sobel", "uniform_filter", "uniform_filter1d",
 ]  # fmt: skip

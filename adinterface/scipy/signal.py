@@ -9,10 +9,20 @@ from typing import Any
 import numpy as np
 import scipy.signal as scipy_signal
 
-from .arrays import Array, adjoint, alike, gathered, inexact, is_complex, normalized_axes, scipy_rule
+from .arrays import (
+    Array,
+    adjoint,
+    alike,
+    gathered,
+    inexact,
+    is_complex,
+    normalized_axes,
+    scipy_rule,
+)
 from .dispatch import of_scipy, rest_of, unsupported
 
-# Convolutions --------------------------------------------------------------------------------------------------------
+# Convolutions
+# ------------------------------------------------------------------------------------------------
 
 
 def _convolved(first: Array, second: Array, axes: tuple[int, ...]) -> Array:
@@ -21,8 +31,12 @@ def _convolved(first: Array, second: Array, axes: tuple[int, ...]) -> Array:
         return np.convolve(first, second)
     lengths = tuple([first.shape[n] + second.shape[n] - 1 for n in axes])
     if is_complex(first, second):
-        return np.fft.ifftn(np.fft.fftn(first, lengths, axes) * np.fft.fftn(second, lengths, axes), lengths, axes)
-    return np.fft.irfftn(np.fft.rfftn(first, lengths, axes) * np.fft.rfftn(second, lengths, axes), lengths, axes)
+        return np.fft.ifftn(
+            np.fft.fftn(first, lengths, axes) * np.fft.fftn(second, lengths, axes), lengths, axes
+        )
+    return np.fft.irfftn(
+        np.fft.rfftn(first, lengths, axes) * np.fft.rfftn(second, lengths, axes), lengths, axes
+    )
 
 
 def _part(full: Array, first: Array, second: Array, mode: str, axes: tuple[int, ...]) -> Array:
@@ -41,7 +55,9 @@ def _part(full: Array, first: Array, second: Array, mode: str, axes: tuple[int, 
     return full[tuple(index)]
 
 
-def _both(in1: Any, in2: Any, mode: str, name: str, axes: Any = None) -> tuple[Array, Array, tuple[int, ...]]:
+def _both(
+    in1: Any, in2: Any, mode: str, name: str, axes: Any = None
+) -> tuple[Array, Array, tuple[int, ...]]:
     """Both arrays, and the axes along which they are convolved."""
     first, second = alike(in1, in2)
     if len(first.shape) != len(second.shape):
@@ -49,7 +65,9 @@ def _both(in1: Any, in2: Any, mode: str, name: str, axes: Any = None) -> tuple[A
     places = normalized_axes(axes, len(first.shape))
     pairs = [(first.shape[n], second.shape[n]) for n in places]
     if mode == "valid" and any(a < b for a, b in pairs) and any(a > b for a, b in pairs):
-        raise ValueError("For 'valid' mode, one must be at least as large as the other in every dimension")
+        raise ValueError(
+            "For 'valid' mode, one must be at least as large as the other in every dimension"
+        )
     return first, second, places
 
 
@@ -73,14 +91,24 @@ convolve, fftconvolve, oaconvolve = map(_convolution, ("convolve", "fftconvolve"
 correlate = _convolution("correlate", _turned)
 
 
-_BOUNDARIES = {"fill": None, "pad": None, "wrap": "wrap", "circular": "wrap", "symm": "symmetric", "symmetric": "symmetric"}
+_BOUNDARIES = {
+    "fill": None,
+    "pad": None,
+    "wrap": "wrap",
+    "circular": "wrap",
+    "symm": "symmetric",
+    "symmetric": "symmetric",
+}
 
 
 def _plane(in1: Any, in2: Any, mode: str, boundary: str, fillvalue: Any, name: str) -> Array:
     """A convolution of two planes with something beyond the edges of the first."""
     first, second, places = _both(in1, in2, mode, name)
     if boundary not in _BOUNDARIES:
-        raise ValueError("Acceptable boundary flags are 'fill', 'circular' (or 'wrap'), and 'symmetric' (or 'symm').")
+        raise ValueError(
+            "Acceptable boundary flags are 'fill', 'circular' (or 'wrap'), and 'symmetric' (or"
+            " 'symm')."
+        )
     if len(first.shape) != 2:
         raise ValueError(f"{name} inputs must both be 2-D arrays")
     if mode == "valid":
@@ -91,31 +119,44 @@ def _plane(in1: Any, in2: Any, mode: str, boundary: str, fillvalue: Any, name: s
     around = np.pad(indices, margins) if kind is None else np.pad(indices, margins, mode=kind)  # type: ignore[call-overload]
     padded = np.where(around > 0, gathered(np.ravel(first), around), fillvalue)
     # Of every place in which the two meet.
-    full = _convolved(padded, second, places)[tuple([slice(n - 1, 1 - n or None) for n in second.shape])]
+    full = _convolved(padded, second, places)[
+        tuple([slice(n - 1, 1 - n or None) for n in second.shape])
+    ]
     return _part(full, first, second, mode, places)
 
 
 @of_scipy(scipy_signal.convolve2d)
-def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Array:
+def convolve2d(
+    in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0
+) -> Array:
     return _plane(in1, in2, mode, boundary, fillvalue, "scipy.signal.convolve2d")
 
 
 @of_scipy(scipy_signal.correlate2d)
-def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Array:
+def correlate2d(
+    in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0
+) -> Array:
     second = inexact(in2)
     if mode == "same" and any(n % 2 == 0 for n in second.shape):
-        raise unsupported("scipy.signal.correlate2d", "mode='same' with a second array of even length", "Write convolve2d.")
+        raise unsupported(
+            "scipy.signal.correlate2d",
+            "mode='same' with a second array of even length",
+            "Write convolve2d.",
+        )
     return _plane(in1, _turned(second), mode, boundary, fillvalue, "scipy.signal.correlate2d")
 
 
-# Filters -------------------------------------------------------------------------------------------------------------
+# Filters
+# ------------------------------------------------------------------------------------------------
 
 
 @scipy_rule("scipy.signal.lfilter", lambda a, x: np.zeros(x.shape, np.result_type(a, x)))
 def _recursive(a: Any, x: Any) -> Any:
     """The y with y[n] + a[0] y[n-1] + a[1] y[n-2] + ... = x[n], along the last axis."""
     dtype = np.result_type(a, x)
-    return np.asarray(scipy_signal.lfilter(np.ones(1, dtype), np.concatenate([np.ones(1, dtype), a]), x), dtype)
+    return np.asarray(
+        scipy_signal.lfilter(np.ones(1, dtype), np.concatenate([np.ones(1, dtype), a]), x), dtype
+    )
 
 
 @_recursive.pushforward
@@ -133,7 +174,9 @@ def _(cotangent: Any, value: Any, a: Any, x: Any) -> Any:
 
 
 def _windows(x: Array, count: int, first: int) -> Array:
-    """x as it was `first`, ..., `first + count - 1` steps before, along a new last axis; zero before its start."""
+    """x as it was `first`, ..., `first + count - 1` steps before, along a new last axis; zero
+    before its start.
+    """
     length = x.shape[-1]
     places = np.arange(length)[:, None] - np.arange(first, first + count) + 1
     flat = np.reshape(x, (math.prod(x.shape[:-1]), length))
@@ -157,8 +200,13 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     if zi is not None:
         state = np.moveaxis(inexact(zi), axis, -1)
         if state.shape[-1] != order:
-            raise ValueError(f"The initial conditions must have length {order} along the axis, not {state.shape[-1]}.")
-        moving = moving + np.concatenate([state, np.zeros((*state.shape[:-1], length), state.dtype)], axis=-1)
+            raise ValueError(
+                f"The initial conditions must have length {order} along the axis, not"
+                f" {state.shape[-1]}."
+            )
+        moving = moving + np.concatenate(
+            [state, np.zeros((*state.shape[:-1], length), state.dtype)], axis=-1
+        )
     y = _recursive(a, moving[..., :length]) if a.shape[0] else moving[..., :length]
     filtered = np.moveaxis(y, -1, axis)
     if zi is None:
@@ -193,14 +241,21 @@ def lfilter_zi(b: Any, a: Any) -> Array:
 
 
 @of_scipy(scipy_signal.filtfilt, ignored=("irlen",))
-def filtfilt(b: Any, a: Any, x: Any, axis: int = -1, padtype: str | None = "odd", padlen: int | None = None) -> Array:
+def filtfilt(
+    b: Any, a: Any, x: Any, axis: int = -1, padtype: str | None = "odd", padlen: int | None = None
+) -> Array:
     b, a, x = inexact(b), inexact(a), np.moveaxis(inexact(x), axis, -1)
     edge = 3 * max(b.shape[0], a.shape[0]) if padlen is None else padlen
     edge = 0 if padtype is None else edge
     if x.shape[-1] <= edge:
-        raise ValueError(f"The length of the input vector x must be greater than padlen, which is {edge}.")
+        raise ValueError(
+            f"The length of the input vector x must be greater than padlen, which is {edge}."
+        )
     if padtype not in ("even", "odd", "constant", None):
-        raise ValueError(f"Unknown value '{padtype}' given to padtype. padtype must be 'even', 'odd', 'constant', or None.")
+        raise ValueError(
+            f"Unknown value '{padtype}' given to padtype. padtype must be 'even', 'odd',"
+            " 'constant', or None."
+        )
     if edge:
         before, after = np.flip(x[..., 1 : edge + 1], -1), np.flip(x[..., -edge - 1 : -1], -1)
         if padtype == "odd":
@@ -223,7 +278,9 @@ def detrend(data: Any, axis: int = -1, type: str = "linear") -> Array:
     if type in ("constant", "c"):
         x = x - np.mean(x, axis=-1, keepdims=True)
     elif type in ("linear", "l"):
-        basis = np.linalg.qr(np.stack([np.arange(1, n + 1) / n, np.ones(n)], axis=1))[0].astype(np.real(x[..., :0]).dtype)
+        basis = np.linalg.qr(np.stack([np.arange(1, n + 1) / n, np.ones(n)], axis=1))[0].astype(
+            np.real(x[..., :0]).dtype
+        )
         x = x - (x @ basis) @ basis.T
     else:
         raise ValueError("Trend type must be 'linear' or 'constant'.")
@@ -245,6 +302,6 @@ def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Array:
 __getattr__: Callable[[str], Any] = rest_of("scipy.signal", globals())
 
 __all__ = [
-    "convolve", "convolve2d", "correlate", "correlate2d", "detrend", "fftconvolve", "filtfilt", "hilbert", "lfilter",
-    "lfilter_zi", "oaconvolve", "sosfilt",
+    "convolve", "convolve2d", "correlate", "correlate2d", "detrend", "fftconvolve", "filtfilt",
+    "hilbert", "lfilter", "lfilter_zi", "oaconvolve", "sosfilt",
 ]  # fmt: skip

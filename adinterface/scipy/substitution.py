@@ -1,6 +1,7 @@
 """The engine arrays that a function captures, and the same function with other values for them.
 
-To differentiate a function by captured arrays, at other numbers or in another trace, they must be arguments.
+To differentiate a function by captured arrays, at other numbers or in another trace, they must be
+arguments.
 """
 
 from __future__ import annotations
@@ -20,7 +21,20 @@ from ..rules.loops.captured import captured_values, is_filled
 from .dispatch import is_native
 
 #: Values that hold nothing.
-_PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), np.ndarray, types.BuiltinFunctionType, types.ModuleType})
+_PLAIN = frozenset(
+    {
+        int,
+        float,
+        bool,
+        complex,
+        str,
+        bytes,
+        type(None),
+        np.ndarray,
+        types.BuiltinFunctionType,
+        types.ModuleType,
+    }
+)
 #: Packages whose objects hold no captured arrays.
 _CLOSED = frozenset(sys.stdlib_module_names - {"__main__"}) | {"numpy", "adinterface"}
 
@@ -84,13 +98,19 @@ class Captured:
                     waiting.append(part)
 
     def with_values(self, values: Sequence[Any]) -> Any:
-        """The value or function with these in place of the arrays; unchanged if it contains none of them."""
+        """The value or function with these in place of the arrays; unchanged if it contains none of
+        them.
+        """
         made = {id(x): value for x, value in zip(self.arrays, values)}
 
         def of(x: Any) -> Any:
             if id(x) in made:
                 return made[id(x)]
-            return _again(x, of, functools.partial(made.__setitem__, id(x))) if id(x) in self._changed else x
+            return (
+                _again(x, of, functools.partial(made.__setitem__, id(x)))
+                if id(x) in self._changed
+                else x
+            )
 
         return of(self._value)
 
@@ -122,7 +142,9 @@ def _again(x: Any, of: Callable[[Any], Any], announce: Callable[[Any], None]) ->
     if isinstance(x, types.MethodType):
         return types.MethodType(of(x.__func__), of(x.__self__))
     if isinstance(x, functools.partial):
-        return functools.partial(of(x.func), *map(of, x.args), **{name: of(value) for name, value in x.keywords.items()})
+        return functools.partial(
+            of(x.func), *map(of, x.args), **{name: of(value) for name, value in x.keywords.items()}
+        )
     if isinstance(x, list):
         listed: list[Any] = []
         announce(listed)
@@ -144,14 +166,19 @@ def _again(x: Any, of: Callable[[Any], Any], announce: Callable[[Any], None]) ->
 
 
 def _attributes(x: Any) -> dict[str, Any]:
-    """The attributes of an object of a user's class; empty for a class or an object of a compiled class."""
+    """The attributes of an object of a user's class; empty for a class or an object of a compiled
+    class.
+    """
     cls: Any = type(x)
     if isinstance(x, (type, types.ModuleType)) or cls.__module__.partition(".")[0] in _CLOSED:
         return {}
     if cls.__flags__ & _HEAP == 0 or cls.__new__ is not object.__new__:
         return {}
     slots = [name for base in cls.__mro__ for name in _slots(base)]
-    return {**{name: getattr(x, name) for name in slots if hasattr(x, name)}, **getattr(x, "__dict__", {})}
+    return {
+        **{name: getattr(x, name) for name in slots if hasattr(x, name)},
+        **getattr(x, "__dict__", {}),
+    }
 
 
 #: The flag of classes that are made by a class statement.

@@ -1,4 +1,6 @@
-"""`AutoSparse`: the backend value of sparse Jacobians and Hessians. Plain data: SciPy is not imported here."""
+"""`AutoSparse`: the backend value of sparse Jacobians and Hessians. Plain data: SciPy is not
+imported here.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +15,23 @@ from .pattern import SparsityPattern
 class AutoSparse(MatrixBackend):
     """Sparse Jacobians and Hessians on any backend, which may be a `SecondOrder`.
 
-    `jacobian`, `value_and_jacobian`, `hessian` and `value_gradient_and_hessian` return a sparse matrix for each pair of leaves,
-    of shape `(y.size, x.size)`. It takes as few products as the sparsity pattern allows. All other operators work as with
-    `backend` alone.
+    `jacobian`, `value_and_jacobian`, `hessian` and `value_gradient_and_hessian` return a sparse
+    matrix for each pair of leaves, of shape `(y.size, x.size)`. It takes as few products as the
+    sparsity pattern allows. All other operators work as with `backend` alone.
 
-    pattern: the sparsity pattern: any sparse matrix, or a `SparsityPattern`, perhaps with its colouring, from `sparsity`. None:
+    pattern: the sparsity pattern: any sparse matrix, or a `SparsityPattern`, perhaps with its
+        colouring, from `sparsity`. None:
     it is detected, in every one-shot call, and once for each specialization of a prepared one.
-    detect: the method. `"trace"` runs f once on arrays that record which inputs each element depends on; `"probe"` takes
+    detect: the method. `"trace"` runs f once on arrays that record which inputs each element
+        depends on; `"probe"` takes
     derivatives along random directions; `"auto"` traces if f can be traced, and probes otherwise.
-    format: `"csr"`, `"csc"` or `"coo"` arrays of SciPy, or the engine's own, `"native"`: BCOO on JAX, a sparse COO tensor on
+    format: `"csr"`, `"csc"` or `"coo"` arrays of SciPy, or the engine's own, `"native"`: BCOO on
+        JAX, a sparse COO tensor on
     torch, SciPy's CSR elsewhere.
-    check: when a product with a random vector is compared with the engine's: `"always"`, never (False), or `"first"`. That is
-    after the first evaluation of a compiled specialization. It is after each one if f is not compiled or branches on values,
-    or the pattern was probed.
+    check: when a product with a random vector is compared with the engine's: `"always"`, never
+        (False), or `"first"`. That is
+    after the first evaluation of a compiled specialization. It is after each one if f is not
+    compiled or branches on values, or the pattern was probed.
 
     Needs SciPy: `pip install 'adinterface[sparse]'`.
     """
@@ -45,9 +51,13 @@ class AutoSparse(MatrixBackend):
             object.__setattr__(self, "pattern", SparsityPattern(self.pattern))
         for name, known in _OPTIONS.items():
             value = getattr(self, name)
-            if not any(value is option or (isinstance(value, str) and value == option) for option in known):
+            if not any(
+                value is option or (isinstance(value, str) and value == option) for option in known
+            ):
                 options = ", ".join(map(repr, known[:-1]))
-                has_type = isinstance(value, str) or any(type(value) is type(option) for option in known)
+                has_type = isinstance(value, str) or any(
+                    type(value) is type(option) for option in known
+                )
                 raise wrong_option(self, name, f"{options} or {known[-1]!r}", has_type)
 
 

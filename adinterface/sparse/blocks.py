@@ -23,18 +23,27 @@ class Block:
     pointers: Indices
     #: For each entry, its place in the stacks of `BlockLayout.stores`, flat and concatenated.
     places: Indices
-    #: Of each entry, the number of the component, among those of all leaves, along which it was computed.
+    #: Of each entry, the number of the component, among those of all leaves, along which it was
+    #: computed.
     seeds: Indices
 
 
 class BlockLayout:
-    """The blocks of a matrix, one for each pair of an output and a leaf, and where their entries are found.
+    """The blocks of a matrix, one for each pair of an output and a leaf, and where their entries
+    are found.
 
-    A compressed derivative is two lists of stacks: of products of the coloured lines, and of single full lines. The former has
-    a stack for each output by columns, for each leaf by rows; the latter the other way round.
+    A compressed derivative is two lists of stacks: of products of the coloured lines, and of single
+    full lines. The former has a stack for each output by columns, for each leaf by rows; the latter
+    the other way round.
     """
 
-    def __init__(self, pattern: SparsityPattern, colouring: Colouring, outputs: Sequence[int], leaves: Sequence[int]):
+    def __init__(
+        self,
+        pattern: SparsityPattern,
+        colouring: Colouring,
+        outputs: Sequence[int],
+        leaves: Sequence[int],
+    ):
         self.pattern: SparsityPattern = pattern
         self.colouring: Colouring = colouring
         self.outputs: tuple[int, ...] = tuple(outputs)
@@ -64,7 +73,10 @@ class BlockLayout:
         kept: Any = slice(None)
         if not whole:
             kept = np.flatnonzero(
-                (pattern.rows >= top) & (pattern.rows < bottom) & (pattern.columns >= left) & (pattern.columns < right)
+                (pattern.rows >= top)
+                & (pattern.rows < bottom)
+                & (pattern.columns >= left)
+                & (pattern.columns < right)
             )
         rows, columns = pattern.rows[kept], pattern.columns[kept]
         places, seeds = self._places(rows, columns, kept, k, n)
@@ -75,7 +87,9 @@ class BlockLayout:
         np.cumsum(np.bincount(rows, minlength=shape[0]), out=pointers[1:])
         return Block(shape, rows, columns, pointers, places, seeds)
 
-    def _places(self, rows: Indices, columns: Indices, kept: Any, k: int, n: int) -> tuple[Indices, Indices]:
+    def _places(
+        self, rows: Indices, columns: Indices, kept: Any, k: int, n: int
+    ) -> tuple[Indices, Indices]:
         colouring, count = self.colouring, self.colouring.count
         height, width = self.outputs[k], self.leaves[n]
         if colouring.by == "symmetric":
@@ -84,14 +98,22 @@ class BlockLayout:
             along = np.where(mirrored, rows, columns)
             owner = np.searchsorted(self._row_starts, across, side="right") - 1
             starts = self._row_starts[owner]
-            sizes = np.asarray(self.outputs, np.int64)[owner] if self.outputs else np.zeros(0, np.int64)
-            return _narrow(starts * count + colouring.colours[along] * sizes + across - starts), along
+            sizes = (
+                np.asarray(self.outputs, np.int64)[owner] if self.outputs else np.zeros(0, np.int64)
+            )
+            return _narrow(
+                starts * count + colouring.colours[along] * sizes + across - starts
+            ), along
         local_rows, local_columns = rows - self._row_starts[k], columns - self._column_starts[n]
         by_columns = colouring.by == "columns"
-        along, across, size = (columns, local_rows, height) if by_columns else (rows, local_columns, width)
+        along, across, size = (
+            (columns, local_rows, height) if by_columns else (rows, local_columns, width)
+        )
         places = colouring.colours[along].astype(np.int64) * size + across
         if colouring.singles.size:
-            lines, inside, length = (rows, local_columns, width) if by_columns else (columns, local_rows, height)
+            lines, inside, length = (
+                (rows, local_columns, width) if by_columns else (columns, local_rows, height)
+            )
             number = np.searchsorted(colouring.singles, lines)
             number = np.minimum(number, colouring.singles.size - 1)
             single = colouring.singles[number] == lines

@@ -1,4 +1,6 @@
-"""A sparse derivative against the engine: a product with one random vector, by the matrix and by a pass of the engine."""
+"""A sparse derivative against the engine: a product with one random vector, by the matrix and by a
+pass of the engine.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +31,22 @@ def verify(
     blocks: list[list[Any]],
     product: Arrays | None,
 ) -> bool:
-    """Raises SparsityError, which names rows, if the matrices times a random vector differ from the engine's product.
+    """Raises SparsityError, which names rows, if the matrices times a random vector differ from the
+    engine's product.
 
-    blocks: for each block its SciPy matrix, or its entries in the order of the layout as the engine's array.
+    blocks: for each block its SciPy matrix, or its entries in the order of the layout as the
+        engine's array.
     product: the engine's product with `operation.direction`, if it was computed with the matrices.
-    Returns False if the engine has not computed the numbers yet. Rows that are not finite are skipped.
+    Returns False if the engine has not computed the numbers yet. Rows that are not finite are
+    skipped.
     """
     backend = operation.outermost
     beside = product is not None and not operation.compiled
-    transposed = coloured.colouring.by == "rows" if beside else not (operation.second or policy.directions(backend)[0])
+    transposed = (
+        coloured.colouring.by == "rows"
+        if beside
+        else not (operation.second or policy.directions(backend)[0])
+    )
     vector = operation.direction(transposed=transposed)
     entries = [[_entries(backend, part) for part in row] for row in blocks]
     if any(part is None for row in entries for part in row):
@@ -71,7 +80,9 @@ def _again(operation: Derivative, call: Call, compute: Callable[[Call, Arrays], 
         return compute(again, again.enter())
 
 
-def _by_engine(operation: Derivative, vector: Array, transposed: bool, function: Call, leaves: Arrays) -> Array | None:
+def _by_engine(
+    operation: Derivative, vector: Array, transposed: bool, function: Call, leaves: Arrays
+) -> Array | None:
     backend = operation.outermost
     likes = function(*leaves)[0] if transposed else leaves
     return _joined(backend, operation.product(function, leaves, split(backend, vector, likes)))
@@ -100,31 +111,47 @@ def _joined(backend: Backend, arrays: Arrays) -> Array | None:
     return np.concatenate(parts)
 
 
-def _by_matrices(entries: list[list[Any]], layout: BlockLayout, vector: Array, transposed: bool) -> tuple[Array, Array]:
-    """The product of the matrices and a vector, and that of their absolute values, which bounds the rounding."""
+def _by_matrices(
+    entries: list[list[Any]], layout: BlockLayout, vector: Array, transposed: bool
+) -> tuple[Array, Array]:
+    """The product of the matrices and a vector, and that of their absolute values, which bounds the
+    rounding.
+    """
     rows, columns = [np.cumsum([0, *sizes]) for sizes in (layout.outputs, layout.leaves)]
-    result, size = [np.zeros(int((columns if transposed else rows)[-1]), dtype) for dtype in (complex, float)]
+    result, size = [
+        np.zeros(int((columns if transposed else rows)[-1]), dtype) for dtype in (complex, float)
+    ]
     for k, (row, blocks) in enumerate(zip(entries, layout.blocks)):
         for n, (own, block) in enumerate(zip(row, blocks)):
             to, of = slice(rows[k], rows[k + 1]), slice(columns[n], columns[n + 1])
             if transposed:
                 to, of = of, to
-            lines, along = (block.columns, block.rows) if transposed else (block.rows, block.columns)
+            lines, along = (
+                (block.columns, block.rows) if transposed else (block.rows, block.columns)
+            )
             with np.errstate(all="ignore"):
                 products = own * vector[of][along]
-                for total, weights in ((size, np.abs(products)), (result.real, products.real), (result.imag, products.imag)):
+                for total, weights in (
+                    (size, np.abs(products)),
+                    (result.real, products.real),
+                    (result.imag, products.imag),
+                ):
                     total[to] += np.bincount(lines, weights, to.stop - to.start)
     return result, size
 
 
 def _entries(backend: Backend, part: Any) -> Array | None:
-    """The entries of a block in the order of its rows, in double precision at least; None where they are not known."""
+    """The entries of a block in the order of its rows, in double precision at least; None where
+    they are not known.
+    """
     if part is None:  # the block has no entries
         return np.zeros(0)
     result = np.asarray(part.tocsr().data) if hasattr(part, "tocsr") else numbers_of(backend, part)
     if result is None:
         return None
-    return result.astype(np.result_type(result, "float64") if result.dtype.kind in "fc" else "float64", copy=False)
+    return result.astype(
+        np.result_type(result, "float64") if result.dtype.kind in "fc" else "float64", copy=False
+    )
 
 
 def _tolerance(operation: Derivative, call: Call) -> float:
@@ -152,7 +179,12 @@ def _noise(operation: Derivative, call: Call, function: Call, leaves: Arrays) ->
 
 
 def _refuse(
-    operation: Derivative, coloured: ColouredPattern, wrong: Array, found: Array, expected: Array, transposed: bool
+    operation: Derivative,
+    coloured: ColouredPattern,
+    wrong: Array,
+    found: Array,
+    expected: Array,
+    transposed: bool,
 ) -> None:
     shown = ", ".join(map(str, wrong[:5].tolist()))
     more = f" and {wrong.size - 5} more" if wrong.size > 5 else ""
@@ -160,36 +192,38 @@ def _refuse(
     first = int(wrong[0])
     if coloured.how == "given" and coloured.pattern.local:
         remedy = (
-            "sparsity(...) has found it for other values, and these lead another way: find it anew, or pass a pattern=... that "
-            "holds everywhere."
+            "sparsity(...) has found it for other values, and these lead another way: find it anew,"
+            " or pass a pattern=... that holds everywhere."
         )
     elif coloured.how == "given":
         remedy = "Leave pattern=... out to have it detected, or compare it with sparsity(...)."
     elif coloured.how.startswith("probed at"):
         remedy = (
-            "It was found at other arguments, near which f fails: make the call without prepare, or pass a pattern=... that "
-            "holds everywhere."
+            "It was found at other arguments, near which f fails: make the call without prepare, or"
+            " pass a pattern=... that holds everywhere."
         )
     elif coloured.how.startswith("probed"):
         remedy = (
-            "It was found at other arguments, where these entries vanish: make the call without prepare, pass a pattern=... "
-            'that holds everywhere, or write f so that it can be traced and take detect="trace".'
+            "It was found at other arguments, where these entries vanish: make the call without"
+            " prepare, pass a pattern=... that holds everywhere, or write f so that it can be"
+            ' traced and take detect="trace".'
         )
     elif coloured.pattern.local:
         remedy = (
-            "f branches on values, and these lead another way: make the call without prepare, or pass a pattern=... that holds "
-            "for every branch."
+            "f branches on values, and these lead another way: make the call without prepare, or"
+            " pass a pattern=... that holds for every branch."
         )
     else:
         remedy = (
-            "If f captures what has changed, prepare the call anew, or pass that as an argument, such as Constant(c). "
-            "Otherwise pass a pattern=... that holds everywhere."
+            "If f captures what has changed, prepare the call anew, or pass that as an argument,"
+            " such as Constant(c). Otherwise pass a pattern=... that holds everywhere."
         )
     single = wrong.size == 1
     raise SparsityError(
-        f"{operation.name}: the derivative has entries outside its pattern ({coloured.how}) in {line}{'' if single else 's'} "
-        f"{shown}{more}: along a random direction {line} {first} is {_short(found[first])} by the matrix and "
-        f"{_short(expected[first])} by {type(operation.outermost.auto).__name__}. {remedy}"
+        f"{operation.name}: the derivative has entries outside its pattern ({coloured.how}) in"
+        f" {line}{'' if single else 's'} {shown}{more}: along a random direction {line} {first} is"
+        f" {_short(found[first])} by the matrix and {_short(expected[first])} by"
+        f" {type(operation.outermost.auto).__name__}. {remedy}"
     )
 
 

@@ -1,8 +1,9 @@
 """Colouring: which columns, rows, or lines of a symmetric matrix share a product.
 
-Columns: SciPy's compiled greedy grouping (Curtis, Powell and Reid 1974) if available, else first fit in Python. Full rows would
-need a colour each, so they are computed separately. Symmetric matrices: star colouring (Gebremedhin, Tarafdar, Manne and
-Pothen 2007, algorithm 4.1), so that each entry can be read at one of its two places.
+Columns: SciPy's compiled greedy grouping (Curtis, Powell and Reid 1974) if available, else first
+fit in Python. Full rows would need a colour each, so they are computed separately. Symmetric
+matrices: star colouring (Gebremedhin, Tarafdar, Manne and Pothen 2007, algorithm 4.1), so that each
+entry can be read at one of its two places.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from ..core.contract.errors import SparsityError
 from .pattern import Colouring, Indices, SparsityPattern
 from .scipy_import import scipy_sparse
 
-#: Star colouring visits the neighbours of neighbours; a pattern with more of them is coloured by columns, which is a star
+#: Star colouring visits the neighbours of neighbours; a pattern with more of them is coloured by
+#: columns, which is a star
 #: colouring with more colours.
 _PATHS = 4 * 10**8
 
 
 class _Lines(NamedTuple):
-    """The rows, or the columns, of a pattern: where each begins in `crossing`, the list of the lines that it crosses.
+    """The rows, or the columns, of a pattern: where each begins in `crossing`, the list of the
+    lines that it crosses.
 
     The rows of `[[0, 1], [1, 1]]` have the pointers `[0, 1, 3]` and cross the columns `[1, 0, 1]`.
     """
@@ -54,7 +57,9 @@ def _rows_of(rows: Indices, columns: Indices, shape: tuple[int, int]) -> _Lines:
 def _turned(lines: _Lines) -> _Lines:
     """The columns from the rows, or the rows from the columns, without sorting."""
     marks = np.ones(lines.crossing.size, np.int8)
-    matrix = scipy_sparse().csr_array((marks, lines.crossing, lines.pointers), shape=(lines.number, lines.across))
+    matrix = scipy_sparse().csr_array(
+        (marks, lines.crossing, lines.pointers), shape=(lines.number, lines.across)
+    )
     turned = matrix.tocsc()
     return _Lines(turned.indptr, turned.indices, lines.number)
 
@@ -66,8 +71,8 @@ def _same(a: _Lines, b: _Lines) -> bool:
 def choose(pattern: SparsityPattern, *, pushes: bool, pulls: bool) -> Colouring:
     """The colouring of a Jacobian that takes the fewest passes.
 
-    pushes: whether the engine can push, which a colouring of columns needs. pulls: the same for rows. With both, full lines of
-    the other direction are computed separately.
+    pushes: whether the engine can push, which a colouring of columns needs. pulls: the same for
+    rows. With both, full lines of the other direction are computed separately.
     """
     singles = pushes and pulls
     rows = _rows_of(pattern.rows, pattern.columns, pattern.shape)
@@ -81,7 +86,9 @@ def choose(pattern: SparsityPattern, *, pushes: bool, pulls: bool) -> Colouring:
 
 
 def _rows_may_take_fewer(columns: _Lines, rows: _Lines, passes: int, singles: bool) -> bool:
-    """Whether a colouring of rows may take fewer passes. All rows that cross one column need different colours."""
+    """Whether a colouring of rows may take fewer passes. All rows that cross one column need
+    different colours.
+    """
     fewest = int(_costs(columns.degrees).min()) if singles else int(columns.degrees.max(initial=0))
     return passes > max(1, fewest) and not _same(columns, rows)
 
@@ -93,20 +100,26 @@ def _one_sided(by: Any, lines: _Lines, others: _Lines, singles: bool) -> Colouri
         stays = np.ones(others.number, bool)
         stays[full] = False
         kept = np.repeat(stays, others.degrees)
-        pointers = np.concatenate([[0], np.cumsum(np.where(stays, others.degrees, 0))]).astype(others.pointers.dtype)
+        pointers = np.concatenate([[0], np.cumsum(np.where(stays, others.degrees, 0))]).astype(
+            others.pointers.dtype
+        )
         lines = _turned(_Lines(pointers, others.crossing[kept], others.across))
     return Colouring(by, _renumbered(np.where(lines.degrees > 0, _grouped(lines), -1)), full)
 
 
 def _costs(degrees: Indices) -> Indices:
-    """For each degree the least number of passes if fuller lines are computed separately: the degree + their number."""
+    """For each degree the least number of passes if fuller lines are computed separately: the
+    degree + their number.
+    """
     counts = np.bincount(degrees, minlength=1)
     costs: Indices = np.cumsum(counts[::-1])[::-1] - counts + np.arange(counts.size)
     return costs
 
 
 def _full_lines(degrees: Indices) -> Indices:
-    """The lines to compute separately, so that the least number of passes is smallest; as few as possible."""
+    """The lines to compute separately, so that the least number of passes is smallest; as few as
+    possible.
+    """
     costs = _costs(degrees)
     fullest = costs.size - 1 - int(np.argmin(costs[::-1]))
     return np.flatnonzero(degrees > fullest)
@@ -142,7 +155,8 @@ def _grouped(lines: _Lines) -> Indices:
 def _compiled() -> Callable[[_Lines], Indices] | None:
     """SciPy's grouping, which is private and may be missing in another version."""
     try:
-        from scipy.optimize._numdiff import group_sparse  # called by `group_columns` for a sparse matrix, in its own order
+        # called by `group_columns` for a sparse matrix, in its own order
+        from scipy.optimize._numdiff import group_sparse
     except ImportError:
         return None
 
@@ -154,7 +168,9 @@ def _compiled() -> Callable[[_Lines], Indices] | None:
 
 
 def _first_fit(lines: _Lines) -> Indices:
-    """As `_grouped`, in Python: each line takes the least colour that the lines which it crosses have not seen."""
+    """As `_grouped`, in Python: each line takes the least colour that the lines which it crosses
+    have not seen.
+    """
     pointers, crossing = lines.pointers.tolist(), lines.crossing.tolist()
     seen: list[set[int]] = [set() for _ in range(lines.across)]
     colours = np.zeros(lines.number, np.int32)
@@ -170,23 +186,31 @@ def _first_fit(lines: _Lines) -> Indices:
     return colours
 
 
-# Symmetric -------------------------------------------------------------------------------------------------------------
+# Symmetric
+# ------------------------------------------------------------------------------------------------
 
 
 def symmetric(pattern: SparsityPattern) -> SparsityPattern:
     """The pattern with the mirror of each entry. Raises SparsityError if it is not square."""
     height, width = pattern.shape
     if height != width:
-        raise SparsityError(f"AutoSparse: a Hessian is square, but its pattern has shape {pattern.shape}.")
+        raise SparsityError(
+            f"AutoSparse: a Hessian is square, but its pattern has shape {pattern.shape}."
+        )
     lines = _rows_of(pattern.rows, pattern.columns, pattern.shape)
     if _same(lines, _turned(lines)):
         return pattern
-    rows, columns = np.concatenate([pattern.rows, pattern.columns]), np.concatenate([pattern.columns, pattern.rows])
+    rows, columns = (
+        np.concatenate([pattern.rows, pattern.columns]),
+        np.concatenate([pattern.columns, pattern.rows]),
+    )
     return SparsityPattern.of_entries(rows, columns, pattern.shape, local=pattern.local)
 
 
 def by_symmetry(pattern: SparsityPattern) -> Colouring:
-    """A colouring of a symmetric pattern: full lines have a colour each, the others are coloured as a star."""
+    """A colouring of a symmetric pattern: full lines have a colour each, the others are coloured as
+    a star.
+    """
     n = pattern.shape[0]
     rows, columns = pattern.rows, pattern.columns
     degrees = np.bincount(rows, minlength=n)
@@ -200,7 +224,8 @@ def by_symmetry(pattern: SparsityPattern) -> Colouring:
     rest = np.bincount(r, minlength=n).astype(np.int64)
     plain = _renumbered(np.where(rest > 0, grouped(r, c, (n, n)), -1))
     colours = plain
-    # No star colouring has fewer colours than 2 where lines meet at all, and paths of two need three.
+    # No star colouring has fewer colours than 2 where lines meet at all, and paths of two need
+    # three.
     if plain.max(initial=-1) > 2 and int((rest * rest).sum()) <= _PATHS:
         star = _star(r, c, n)
         colours = star if star.max() < plain.max() else plain
@@ -217,9 +242,11 @@ def _star(rows: Indices, columns: Indices, n: int) -> Indices:
     used = np.zeros(n, bool)
     used[rows] = True
     colours = [-1] * n
-    #: Of each line its neighbours' colours, with the first neighbour of each. While the line has no colour they all differ.
+    #: Of each line its neighbours' colours, with the first neighbour of each. While the line has no
+    #: colour they all differ.
     first: list[dict[int, int]] = [{} for _ in range(n)]
-    #: The colours of those neighbours of a coloured line that have a second neighbour of its colour: to meet one of them
+    #: The colours of those neighbours of a coloured line that have a second neighbour of its
+    #: colour: to meet one of them
     #: through this line would make a path of four lines in two colours.
     middles: list[set[int]] = [set() for _ in range(n)]
     for v in np.flatnonzero(used).tolist():
@@ -255,7 +282,9 @@ def fits(pattern: SparsityPattern, *, pushes: bool, pulls: bool, second: bool) -
 
 def require_valid(pattern: SparsityPattern, colouring: Colouring) -> None:
     """Raises SparsityError for a colouring in which a product mixes two entries."""
-    lines = {"columns": pattern.shape[1], "rows": pattern.shape[0]}.get(colouring.by, pattern.shape[1])
+    lines = {"columns": pattern.shape[1], "rows": pattern.shape[0]}.get(
+        colouring.by, pattern.shape[1]
+    )
     across, along = pattern.rows, pattern.columns
     if colouring.by == "rows":
         across, along = along, across
@@ -272,16 +301,22 @@ def require_valid(pattern: SparsityPattern, colouring: Colouring) -> None:
             wrong = not bool((own | mirror).all())
     if wrong:
         raise SparsityError(
-            "AutoSparse: the colouring of this pattern puts two entries into one place, so it is not a colouring of it. Leave "
-            "it out: SparsityPattern.of_entries(pattern.rows, pattern.columns, pattern.shape)."
+            "AutoSparse: the colouring of this pattern puts two entries into one place, so it is"
+            " not a colouring of it. Leave it out: SparsityPattern.of_entries(pattern.rows,"
+            " pattern.columns, pattern.shape)."
         )
 
 
 def alone(pattern: SparsityPattern, colouring: Colouring) -> tuple[Any, Any]:
-    """For each entry (i, j) of a symmetric matrix, whether it is the only one in row i with the colour of j; and its mirror."""
+    """For each entry (i, j) of a symmetric matrix, whether it is the only one in row i with the
+    colour of j; and its mirror.
+    """
     n, count = pattern.shape[0], colouring.count
-    # Lines without a colour have all of their entries in full ones, and are read there. They share a place at the end.
-    above, below = (colouring.colours[lines].astype(np.int64) for lines in (pattern.columns, pattern.rows))
+    # Lines without a colour have all of their entries in full ones, and are read there. They share
+    # a place at the end.
+    above, below = (
+        colouring.colours[lines].astype(np.int64) for lines in (pattern.columns, pattern.rows)
+    )
     key = np.where(above < 0, n * count, pattern.rows * np.int64(count) + above)
     mirror = np.where(below < 0, n * count, pattern.columns * np.int64(count) + below)
     single = np.bincount(key, minlength=n * count + 1) == 1

@@ -1,4 +1,6 @@
-"""Compressed derivatives: a few products, each of many columns or rows that share no entry, from the primitives."""
+"""Compressed derivatives: a few products, each of many columns or rows that share no entry, from
+the primitives.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,18 @@ from .pattern import Colouring, Indices
 
 Numbers = np.ndarray[Any, Any]
 
-#: Compiled code holds seeds of at most this many bytes; it computes larger ones. A compiler that knows them folds them into f,
-#: which is faster, but takes long if they are large. Into a gradient it folds them once for each place where f's tangents meet,
+#: Compiled code holds seeds of at most this many bytes; it computes larger ones. A compiler that
+#: knows them folds them into f,
+#: which is faster, but takes long if they are large. Into a gradient it folds them once for each
+#: place where f's tangents meet,
 #: and reading all of those takes longer than computing the seeds.
 FOLDED_BYTES, FOLDED_BYTES_OF_GRADIENTS = 16 * 2**20, 0
 
 
 class Compressed(NamedTuple):
-    """The products of a compressed derivative. `coloured` and `singles` have a stack for each output, or for each leaf."""
+    """The products of a compressed derivative. `coloured` and `singles` have a stack for each
+    output, or for each leaf.
+    """
 
     outputs: Arrays
     aux: Aux
@@ -46,7 +52,9 @@ def compressed_jacobian(
     """
     pushes = colouring.by == "columns"
     single = bool(colouring.singles.size)
-    note_step(backend, f"{colouring.passes} products with the Jacobian: {colouring}{_beside(direction)}")
+    note_step(
+        backend, f"{colouring.passes} products with the Jacobian: {colouring}{_beside(direction)}"
+    )
     if not pushes or single:
         pulled = pullback(backend, function, leaves, differentiable=bool(backend.transposes))
         outputs, aux, back = pulled.outputs, pulled.aux, back_stacked(backend, pulled)
@@ -57,14 +65,20 @@ def compressed_jacobian(
         linear = transposed(backend, pulled) if again else linearize(backend, function, leaves)
         outputs, aux, push = linear.outputs, linear.aux, push_stacked(backend, linear)
     first, second = (leaves, outputs) if pushes else (outputs, leaves)
-    coloured_by, single_by = (push, back if single else None) if pushes else (back, push if single else None)
+    coloured_by, single_by = (
+        (push, back if single else None) if pushes else (back, push if single else None)
+    )
     scales_of = scales if pushes else None
-    coloured = _stacks(backend, coloured_by, first, colouring.colours, colouring.count, scales_of, direction)
+    coloured = _stacks(
+        backend, coloured_by, first, colouring.colours, colouring.count, scales_of, direction
+    )
     singles: list[Any] = []
     if single_by is not None:
         numbers = np.full(sum([size_of(backend, array) for array in second]), -1, np.int32)
         numbers[colouring.singles] = np.arange(colouring.singles.size)
-        singles = _stacks(backend, single_by, second, numbers, colouring.singles.size, None if pushes else scales)
+        singles = _stacks(
+            backend, single_by, second, numbers, colouring.singles.size, None if pushes else scales
+        )
     return Compressed(outputs, aux, coloured, singles)
 
 
@@ -78,9 +92,20 @@ def compressed_hessian(
 ) -> Compressed:
     """As `compressed_jacobian`, of the gradient, whose Jacobian is symmetric."""
     linear: Linearized = hessian_map(outer, function, leaves)
-    note_step(outer, f"{colouring.passes} products with the Hessian: {colouring}{_beside(direction)}")
+    note_step(
+        outer, f"{colouring.passes} products with the Hessian: {colouring}{_beside(direction)}"
+    )
     push = push_stacked(outer, linear)
-    coloured = _stacks(outer, push, leaves, colouring.colours, colouring.count, scales, direction, FOLDED_BYTES_OF_GRADIENTS)
+    coloured = _stacks(
+        outer,
+        push,
+        leaves,
+        colouring.colours,
+        colouring.count,
+        scales,
+        direction,
+        FOLDED_BYTES_OF_GRADIENTS,
+    )
     return Compressed(linear.outputs, linear.aux, coloured, ())
 
 
@@ -98,7 +123,8 @@ def _stacks(
     direction: Numbers | None = None,
     folded: int = FOLDED_BYTES,
 ) -> list[Any]:
-    """The products with the sum of the basis vectors of each colour, and the direction; none if there is neither.
+    """The products with the sum of the basis vectors of each colour, and the direction; none if
+    there is neither.
 
     folded: how many bytes of seeds compiled code may hold.
     """
@@ -110,7 +136,15 @@ def _stacks(
     total = count if direction is None else count + 1
     for start in range(0, total, step):
         stop = min(start + step, total)
-        seeds = _seeds(backend, arrays, colours, (start, stop), scales, known, direction if stop > count else None)
+        seeds = _seeds(
+            backend,
+            arrays,
+            colours,
+            (start, stop),
+            scales,
+            known,
+            direction if stop > count else None,
+        )
         parts.append(apply(seeds))
     return [concatenated(backend, column) for column in zip(*parts)]
 
@@ -124,7 +158,8 @@ def _seeds(
     known: bool,
     last: Numbers | None,
 ) -> Arrays:
-    """The sums of the basis vectors of each colour in `chunk`; computed at run time if a compiler must not fold them.
+    """The sums of the basis vectors of each colour in `chunk`; computed at run time if a compiler
+    must not fold them.
 
     last: the vector in the place of the last sum.
     """
@@ -135,14 +170,24 @@ def _seeds(
         library = library_of(backend, array)
         shape, dtype = library.shape(array), library.dtype(array)
         size = size_of(backend, array)
-        own, given = colours[offset : offset + size], None if last is None else last[offset : offset + size]
+        own, given = (
+            colours[offset : offset + size],
+            None if last is None else last[offset : offset + size],
+        )
         offset += size
         xp = library.namespace(array)
         if not known and library.traced(array) and scales is None and hasattr(xp, "arange"):
-            stack = xp.reshape(library.asarray(own)[None, :] == xp.arange(start, stop)[:, None], (stop - start, *shape))
+            stack = xp.reshape(
+                library.asarray(own)[None, :] == xp.arange(start, stop)[:, None],
+                (stop - start, *shape),
+            )
             seeds.append(library.asarray(stack, dtype=dtype, like=array))
             continue
-        numbers = (own[None, :] == np.arange(start, stop)[:, None]).reshape(stop - start, *shape).astype("float64")
+        numbers = (
+            (own[None, :] == np.arange(start, stop)[:, None])
+            .reshape(stop - start, *shape)
+            .astype("float64")
+        )
         if given is not None:
             numbers[-1] = given.reshape(shape)
         if scales is not None:
@@ -157,4 +202,6 @@ def gathered(backend: Backend, stores: Sequence[Any], places: Indices) -> Any:
     if len(stores) == 1:
         return library.take(stores[0], places)
     xp = library.namespace(stores[0])
-    return library.take(concatenated(backend, [xp.reshape(store, (-1,)) for store in stores]), places)
+    return library.take(
+        concatenated(backend, [xp.reshape(store, (-1,)) for store in stores]), places
+    )

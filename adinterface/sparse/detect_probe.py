@@ -1,9 +1,9 @@
 """A pattern from products with the derivative alone, so on any engine and for any code.
 
-The hierarchy is that of CasADi (Andersson et al. 2019, `get_jac_sparsity_hierarchical`), with random tangents in the place of
-bit vectors. The pattern of blocks of columns is known. Blocks that share no row are split and probed together. A row that
-answers belongs to the one block of that colour which it touches. Rows that touch very many blocks are taken whole, by
-pullbacks.
+The hierarchy is that of CasADi (Andersson et al. 2019, `get_jac_sparsity_hierarchical`), with
+random tangents in the place of bit vectors. The pattern of blocks of columns is known. Blocks that
+share no row are split and probed together. A row that answers belongs to the one block of that
+colour which it touches. Rows that touch very many blocks are taken whole, by pullbacks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from .colouring import grouped
 from .pattern import SparsityPattern, distinct
 
 Array = np.ndarray[Any, Any]
-#: From a stack of tangents (k, inputs) to a stack of tangents of the results (k, outputs); or of cotangents, the other way.
+#: From a stack of tangents (k, inputs) to a stack of tangents of the results (k, outputs); or of
+#: cotangents, the other way.
 Stack = Callable[[Array], Array]
 
 #: Each block is split into so many.
@@ -29,7 +30,9 @@ _STACK = 2**23
 
 
 def probed_pattern(push: Stack, inputs: int, outputs: int, pull: Stack | None) -> SparsityPattern:
-    """The pattern of a linear map at one point, from products with random vectors. What is NaN counts as an entry."""
+    """The pattern of a linear map at one point, from products with random vectors. What is NaN
+    counts as an entry.
+    """
     rng = np.random.default_rng(0)
     if not inputs or not outputs:
         return SparsityPattern.of_entries([], [], (outputs, inputs), local=True)
@@ -59,13 +62,22 @@ def _whole(pull: Stack, rows: Array, outputs: int) -> list[Array]:
 
 
 def _split(
-    push: Stack, rows: Array, blocks: Array, edges: Array, shape: tuple[int, int], rng: np.random.Generator
+    push: Stack,
+    rows: Array,
+    blocks: Array,
+    edges: Array,
+    shape: tuple[int, int],
+    rng: np.random.Generator,
 ) -> tuple[Array, Array, Array]:
-    """One level down: the entries (row, block) for smaller blocks, and where those begin and end."""
+    """One level down: the entries (row, block) for smaller blocks, and where those begin and
+    end.
+    """
     inputs, count = shape[1], edges.size - 1
     colours = grouped(rows, blocks, (shape[0], count))
     starts, lengths = edges[:-1], np.diff(edges)
-    cuts = distinct(np.concatenate([starts + lengths * k // _CUTS for k in range(_CUTS)] + [edges[-1:]]))
+    cuts = distinct(
+        np.concatenate([starts + lengths * k // _CUTS for k in range(_CUTS)] + [edges[-1:]])
+    )
     parents = np.searchsorted(edges, cuts[:-1], side="right") - 1
     first = np.searchsorted(parents, np.arange(count))
     children = np.arange(parents.size) - first[parents]

@@ -1,7 +1,7 @@
 """A pattern from one run of f on traced arrays.
 
-The method is that of SparseConnectivityTracer.jl (Hill and Dalle, 2025), and before it of the bit patterns of ADOL-C. Here the
-sets of all elements of an array are one sparse matrix.
+The method is that of SparseConnectivityTracer.jl (Hill and Dalle, 2025), and before it of the bit
+patterns of ADOL-C. Here the sets of all elements of an array are one sparse matrix.
 """
 
 from __future__ import annotations
@@ -31,27 +31,40 @@ class DetectedPattern(NamedTuple):
 
 
 def traced_pattern(
-    f: Callable[..., Any], leaves: Sequence[Any], carried: Sequence[Any], *, second: bool, values: bool
+    f: Callable[..., Any],
+    leaves: Sequence[Any],
+    carried: Sequence[Any],
+    *,
+    second: bool,
+    values: bool,
 ) -> DetectedPattern:
     """The pattern of f's Jacobian, or of its Hessian with `second`.
 
     f: a function of two lists, the differentiated leaves and the carried values, to the result.
-    leaves: NumPy arrays. carried: NumPy arrays and other values; `values` says whether all are those of the call, so that f may
-    branch on them.
-    Raises f's errors; Untraceable for code that cannot be traced; Branched if f branches without `values`.
+    leaves: NumPy arrays. carried: NumPy arrays and other values; `values` says whether all are
+    those of the call, so that f may branch on them. Raises f's errors; Untraceable for code that
+    cannot be traced; Branched if f branches without `values`.
     """
     try:
-        return DetectedPattern(_once(f, leaves, carried, second=second, values=False), "trace, whatever the values are")
+        return DetectedPattern(
+            _once(f, leaves, carried, second=second, values=False), "trace, whatever the values are"
+        )
     except Branched:
         if not values:
             raise
     return DetectedPattern(
-        _once(f, leaves, carried, second=second, values=True), "trace at these values, because f branches on them"
+        _once(f, leaves, carried, second=second, values=True),
+        "trace at these values, because f branches on them",
     )
 
 
 def _once(
-    f: Callable[..., Any], leaves: Sequence[Any], carried: Sequence[Any], *, second: bool, values: bool
+    f: Callable[..., Any],
+    leaves: Sequence[Any],
+    carried: Sequence[Any],
+    *,
+    second: bool,
+    values: bool,
 ) -> SparsityPattern:
     inputs = sum([np.size(leaf) for leaf in leaves])
     trace = Trace(inputs, values=values, second=second)
@@ -74,7 +87,9 @@ def _once(
             parts.append((value.sets, value.size))
         else:
             assert leaf.library is not None
-            parts.append((None, 1 if leaf.library is PYTHON else int(np.prod(leaf.library.shape(value)))))
+            parts.append(
+                (None, 1 if leaf.library is PYTHON else int(np.prod(leaf.library.shape(value))))
+            )
     rows: list[Any] = []
     columns: list[Any] = []
     offset = 0
@@ -86,7 +101,9 @@ def _once(
         offset += size
     none = np.zeros(0, np.int32)
     shape = (offset, inputs)
-    return SparsityPattern.of_entries(np.concatenate([none, *rows]), np.concatenate([none, *columns]), shape, local=values)
+    return SparsityPattern.of_entries(
+        np.concatenate([none, *rows]), np.concatenate([none, *columns]), shape, local=values
+    )
 
 
 def _unknown(value: Any, trace: Trace) -> Any:
@@ -99,15 +116,20 @@ def _unknown(value: Any, trace: Trace) -> Any:
 
 
 def _symmetric(trace: Trace, inputs: int, *, local: bool) -> SparsityPattern:
-    """The pattern of a Hessian: for each pair of sets that meet, an entry for each input of one with each of the other."""
+    """The pattern of a Hessian: for each pair of sets that meet, an entry for each input of one
+    with each of the other.
+    """
     total = empty(inputs, inputs)
     expected = 0
     for a, b in trace.pairs:
-        expected += int(np.dot(np.diff(a.indptr).astype(np.int64), np.diff(b.indptr).astype(np.int64)))
+        expected += int(
+            np.dot(np.diff(a.indptr).astype(np.int64), np.diff(b.indptr).astype(np.int64))
+        )
         if expected > _ENTRIES:
             raise SparsityError(
-                f"AutoSparse: the Hessian of f, of {inputs} inputs, would have up to {expected} entries, so it is not sparse: "
-                f"something in f, such as the square of a sum, lets nearly all inputs meet. Use hvp, which needs no matrix."
+                f"AutoSparse: the Hessian of f, of {inputs} inputs, would have up to {expected}"
+                " entries, so it is not sparse: something in f, such as the square of a sum, lets"
+                " nearly all inputs meet. Use hvp, which needs no matrix."
             )
         met = a.T.tocsr() @ b
         total = total + met if a is b else total + met + met.T.tocsr()

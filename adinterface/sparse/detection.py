@@ -56,8 +56,9 @@ class Derivative(Protocol):
 def given_pattern(name: str, pattern: SparsityPattern, inputs: int) -> DetectedPattern:
     if pattern.shape[1] != inputs:
         raise SparsityError(
-            f"{name}: the pattern has shape {pattern.shape}, but the differentiated arguments hold {inputs} numbers. A "
-            f"pattern has a row for each number in the result and a column for each in the arguments."
+            f"{name}: the pattern has shape {pattern.shape}, but the differentiated arguments hold"
+            f" {inputs} numbers. A pattern has a row for each number in the result and a column for"
+            " each in the arguments."
         )
     return DetectedPattern(pattern, "given")
 
@@ -70,21 +71,28 @@ def detected_pattern(operation: Derivative, call: Call, leaves: Arrays) -> Detec
             return _traced(operation, call, leaves)
         except SparsityError:
             raise
-        except Exception as error:  # raised by f, on arrays that it was not written for; probing shows its own errors
-            refused = "f branches on values that are not there" if isinstance(error, Branched) else _short(error)
+        except Exception as error:
+            # raised by f, on arrays that it was not written for; probing shows its own errors
+            refused = (
+                "f branches on values that are not there"
+                if isinstance(error, Branched)
+                else _short(error)
+            )
             if detect == "trace":
                 raise SparsityError(
-                    f"{operation.name}: f cannot be traced for its pattern ({refused}). Write it with array_namespace or plain "
-                    f'NumPy; or find the pattern by products with random vectors, AutoSparse(..., detect="probe"); or pass '
+                    f"{operation.name}: f cannot be traced for its pattern ({refused}). Write it"
+                    " with array_namespace or plain "
+                    f"NumPy; or find the pattern by products with random vectors, AutoSparse(...,"
+                    f' detect="probe"); or pass '
                     f"pattern=..."
                 ) from error
     try:
         result, beside = _probed(operation, leaves, call)
     except _NoNumbers:
         raise SparsityError(
-            f"{operation.name}: inside a transformation of the engine there are no numbers to probe f with, and it could not "
-            f"be traced for its pattern ({refused or 'detect is probe'}). Find it outside, with sparsity(...), and pass "
-            f"it as pattern=..."
+            f"{operation.name}: inside a transformation of the engine there are no numbers to probe"
+            f" f with, and it could not be traced for its pattern ({refused or 'detect is probe'})."
+            " Find it outside, with sparsity(...), and pass it as pattern=..."
         ) from None
     how = "probed" if beside else "probed at the arguments alone, as f fails beside them"
     return DetectedPattern(result, how + (f", because tracing met {refused}" if refused else ""))
@@ -99,7 +107,8 @@ def _short(error: Exception) -> str:
     return f"{type(error).__name__}: {message[:100]}"
 
 
-# Tracing ---------------------------------------------------------------------------------------------------------------
+# Tracing
+# ------------------------------------------------------------------------------------------------
 
 
 def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPattern:
@@ -110,7 +119,9 @@ def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPatter
 
     def plain(array: Any, library: Library) -> Any:
         nonlocal known
-        result = library.value_under_trace(array) if library.traced(array) else library.to_numpy(array)
+        result = (
+            library.value_under_trace(array) if library.traced(array) else library.to_numpy(array)
+        )
         if result is None:  # only shapes and dtypes follow from such an array: f may not branch
             known = False
             return placeholder(library, array)
@@ -121,7 +132,8 @@ def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPatter
     for n in plan.carried:
         value, library = call.values[n], plan.slots[n].library
         handler = handler_of(value, scan=False) if library is None else None
-        if isinstance(handler, NodeType) and handler.is_owner:  # it is one object with other numbers in another call
+        # it is one object with other numbers in another call
+        if isinstance(handler, NodeType) and handler.is_owner:
             raise TypeError("the code of a module computes with its engine alone")
         carried.append(value if library is None or library is PYTHON else plain(value, library))
 
@@ -140,22 +152,30 @@ def _plain(array: Any, dtype: str) -> Any:
     return array.astype("float32") if kind(dtype) == "real" and array.dtype.kind != "f" else array
 
 
-# Probing ---------------------------------------------------------------------------------------------------------------
+# Probing
+# ------------------------------------------------------------------------------------------------
 
 
 def _probed(operation: Derivative, leaves: Arrays, function: Call) -> tuple[SparsityPattern, bool]:
-    """The union of the patterns at two points, one near the arguments and one far from them; and whether one was possible.
+    """The union of the patterns at two points, one near the arguments and one far from them; and
+    whether one was possible.
 
-    Not at the arguments themselves, which are often zeros or ones, where more entries vanish than elsewhere. If f is not finite
-    at such a point, nearer ones are tried. If none works, the arguments are used, and every evaluation is checked.
+    Not at the arguments themselves, which are often zeros or ones, where more entries vanish than
+    elsewhere. If f is not finite at such a point, nearer ones are tried. If none works, the
+    arguments are used, and every evaluation is checked.
     """
     rng = np.random.default_rng(0)
     with np.errstate(all="ignore"):
         outputs = function(*leaves)[0]
-        finite, rows = _all_finite(operation.backend, outputs), sum([size_of(operation.backend, y) for y in outputs])
+        finite, rows = (
+            _all_finite(operation.backend, outputs),
+            sum([size_of(operation.backend, y) for y in outputs]),
+        )
 
         def beside_by(size: float) -> SparsityPattern | None:
-            result = _pattern_near(operation, function, _displaced(operation.backend, leaves, rng, size), finite)
+            result = _pattern_near(
+                operation, function, _displaced(operation.backend, leaves, rng, size), finite
+            )
             # Of another shape it says nothing of the result here.
             return result if result is None or operation.second or result.shape[0] == rows else None
 
@@ -168,13 +188,19 @@ def _probed(operation: Derivative, leaves: Arrays, function: Call) -> tuple[Spar
         beside = near if near is not None else far
         if beside is not None:
             return beside, True
-        here = _pattern_at(operation, function, _displaced(operation.backend, leaves, rng, 0.0), False)
+        here = _pattern_at(
+            operation, function, _displaced(operation.backend, leaves, rng, 0.0), False
+        )
     assert here is not None
     return here, False
 
 
-def _pattern_near(operation: Derivative, function: Call, leaves: Arrays, finite: bool) -> SparsityPattern | None:
-    """As `_pattern_at`; None if f rejects the point, which at the caller's own point would be an error."""
+def _pattern_near(
+    operation: Derivative, function: Call, leaves: Arrays, finite: bool
+) -> SparsityPattern | None:
+    """As `_pattern_at`; None if f rejects the point, which at the caller's own point would be an
+    error.
+    """
     try:
         return _pattern_at(operation, function, leaves, finite)
     except Exception:
@@ -187,8 +213,15 @@ def _displaced(backend: Backend, leaves: Arrays, rng: np.random.Generator, size:
     for leaf in leaves:
         library = library_of(backend, leaf)
         x = _plain(_numbers(backend, leaf), library.dtype(leaf)).astype("float64")
-        step = size * np.maximum(1.0, np.abs(x)) * rng.uniform(0.5, 1.0, x.shape) * rng.choice([-1.0, 1.0], x.shape)
-        moved.append(library.asarray(np.asarray(x + step), dtype=library.dtype(leaf), like=leaf, copy=True))
+        step = (
+            size
+            * np.maximum(1.0, np.abs(x))
+            * rng.uniform(0.5, 1.0, x.shape)
+            * rng.choice([-1.0, 1.0], x.shape)
+        )
+        moved.append(
+            library.asarray(np.asarray(x + step), dtype=library.dtype(leaf), like=leaf, copy=True)
+        )
     return tuple(moved)
 
 
@@ -203,7 +236,9 @@ def _numbers(backend: Backend, array: Any) -> np.ndarray[Any, Any]:
     return result if result.dtype.kind in "fc" else result.astype("float32")
 
 
-def _pattern_at(operation: Derivative, function: Call, leaves: Arrays, needs_finite: bool) -> SparsityPattern | None:
+def _pattern_at(
+    operation: Derivative, function: Call, leaves: Arrays, needs_finite: bool
+) -> SparsityPattern | None:
     """The pattern at one point; None where f must be finite and is not."""
     backend = operation.outermost
     pushes, pulls = policy.directions(backend)
@@ -212,10 +247,14 @@ def _pattern_at(operation: Derivative, function: Call, leaves: Arrays, needs_fin
     if operation.second:
         linear = derive.hessian_map(backend, flat, leaves)
         outputs = linear.outputs
-        push = pull = _on_numbers(backend, derive.push_stacked(backend, linear), leaves, backend.scales(leaves))
+        push = pull = _on_numbers(
+            backend, derive.push_stacked(backend, linear), leaves, backend.scales(leaves)
+        )
         noise = _noise_of_differences(operation, function, leaves)
         if noise:  # differences of differences are never exactly zero
-            push = pull = lambda stack, push=push: np.where(np.abs(result := push(stack)) > noise, result, 0.0)
+            push = pull = lambda stack, push=push: np.where(
+                np.abs(result := push(stack)) > noise, result, 0.0
+            )
     else:
         if pulls:
             pulled = derive.pullback(backend, flat, leaves)
@@ -224,10 +263,15 @@ def _pattern_at(operation: Derivative, function: Call, leaves: Arrays, needs_fin
         if pushes:
             linear = derive.linearize(backend, flat, leaves)
             outputs = linear.outputs
-            push = _on_numbers(backend, derive.push_stacked(backend, linear), leaves, backend.scales(leaves))
+            push = _on_numbers(
+                backend, derive.push_stacked(backend, linear), leaves, backend.scales(leaves)
+            )
     if needs_finite and not _all_finite(backend, outputs):
         return None
-    heights, widths = sum([size_of(backend, y) for y in outputs]), sum([size_of(backend, x) for x in leaves])
+    heights, widths = (
+        sum([size_of(backend, y) for y in outputs]),
+        sum([size_of(backend, x) for x in leaves]),
+    )
     if push is not None:
         return probed_pattern(push, widths, heights, pull)
     assert pull is not None
@@ -245,7 +289,10 @@ def _noise_of_differences(operation: Derivative, function: Call, leaves: Arrays)
     measured = operation.outermost.relative_error(operation.orders, coarsest)
     if not measured:
         return 0.0
-    values = [_numbers(operation.backend, output) for output in differenced(operation, function)(*leaves)[0]]
+    values = [
+        _numbers(operation.backend, output)
+        for output in differenced(operation, function)(*leaves)[0]
+    ]
     return measured * max([1.0, *[float(np.max(np.abs(value), initial=0.0)) for value in values]])
 
 
@@ -259,8 +306,13 @@ def _on_numbers(backend: Backend, apply: Any, likes: Arrays, scales: Sequence[An
             library, size = library_of(backend, like), size_of(backend, like)
             part = stack[:, offset : offset + size].reshape(len(stack), *library.shape(like))
             part = part if scales is None else part * scales[n]
-            parts.append(library.asarray(np.ascontiguousarray(part), dtype=library.dtype(like), like=like))
+            parts.append(
+                library.asarray(np.ascontiguousarray(part), dtype=library.dtype(like), like=like)
+            )
             offset += size
-        return np.concatenate([_numbers(backend, result).reshape(len(stack), -1) for result in apply(tuple(parts))], axis=1)
+        return np.concatenate(
+            [_numbers(backend, result).reshape(len(stack), -1) for result in apply(tuple(parts))],
+            axis=1,
+        )
 
     return on_numbers

@@ -1,4 +1,6 @@
-"""Sets of inputs, one for each element of an array, as the rows of one boolean CSR matrix; None where all are empty."""
+"""Sets of inputs, one for each element of an array, as the rows of one boolean CSR matrix; None
+where all are empty.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ def part_of_identity(start: int, size: int, count: int) -> Sets:
     """The sets `{start}`, `{start + 1}`, ... of `size` elements; there are `count` inputs."""
     sp = scipy_sparse()
     indices = np.arange(start, start + size, dtype=np.int32)
-    return sp.csr_array((np.ones(size, bool), indices, np.arange(size + 1, dtype=np.int32)), shape=(size, count))
+    return sp.csr_array(
+        (np.ones(size, bool), indices, np.arange(size + 1, dtype=np.int32)), shape=(size, count)
+    )
 
 
 def union(a: Sets, b: Sets) -> Sets:
@@ -27,7 +31,9 @@ def union(a: Sets, b: Sets) -> Sets:
 
 
 def selected(sets: Sets, index: np.ndarray[Any, Any], *, some_empty: bool = False) -> Sets:
-    """The sets of elements with these numbers, in this order; with `some_empty`, -1 is the empty set."""
+    """The sets of elements with these numbers, in this order; with `some_empty`, -1 is the empty
+    set.
+    """
     if sets is None:
         return None
     index = index.ravel()
@@ -37,7 +43,10 @@ def selected(sets: Sets, index: np.ndarray[Any, Any], *, some_empty: bool = Fals
         pointers = np.zeros(index.size + 1, result.indptr.dtype)
         pointers[1:][kept] = np.diff(result.indptr)
         return _assembled(
-            result.data, result.indices, np.cumsum(pointers, dtype=result.indptr.dtype), (index.size, sets.shape[1])
+            result.data,
+            result.indices,
+            np.cumsum(pointers, dtype=result.indptr.dtype),
+            (index.size, sets.shape[1]),
         )
     if index.size and index[-1] - index[0] == index.size - 1 and (np.diff(index) == 1).all():
         first, last = int(index[0]), int(index[-1]) + 1
@@ -45,7 +54,9 @@ def selected(sets: Sets, index: np.ndarray[Any, Any], *, some_empty: bool = Fals
             return sets
         start, stop = sets.indptr[first], sets.indptr[last]
         pointers = sets.indptr[first : last + 1] - start
-        return _assembled(sets.data[start:stop], sets.indices[start:stop], pointers, (index.size, sets.shape[1]))
+        return _assembled(
+            sets.data[start:stop], sets.indices[start:stop], pointers, (index.size, sets.shape[1])
+        )
     return sets[index]
 
 
@@ -61,7 +72,9 @@ def stacked(parts: list[tuple[Sets, int]], inputs: int) -> Sets:
     if all(sets is None for sets, _ in parts):
         return None
     sp = scipy_sparse()
-    return sp.vstack([empty(size, inputs) if sets is None else sets for sets, size in parts], format="csr")
+    return sp.vstack(
+        [empty(size, inputs) if sets is None else sets for sets, size in parts], format="csr"
+    )
 
 
 def empty(size: int, inputs: int) -> Sets:
@@ -69,22 +82,31 @@ def empty(size: int, inputs: int) -> Sets:
 
 
 def united(sets: Sets, groups: np.ndarray[Any, Any], count: int) -> Sets:
-    """The union of the sets in each group: `[{0}, {1}, {2}]` with the groups `[0, 1, 0]` -> `[{0, 2}, {1}]`."""
+    """The union of the sets in each group: `[{0}, {1}, {2}]` with the groups `[0, 1, 0]` -> `[{0,
+    2}, {1}]`.
+    """
     if sets is None:
         return None
     sp = scipy_sparse()
     groups = groups.ravel()
     if count == 1:
         return all_of(sets)
-    members = sp.csr_array((np.ones(groups.size, bool), (groups, np.arange(groups.size))), shape=(count, groups.size))
+    members = sp.csr_array(
+        (np.ones(groups.size, bool), (groups, np.arange(groups.size))), shape=(count, groups.size)
+    )
     return product(members, sets)
 
 
 def all_of(sets: Sets) -> Sets:
     """The union of all sets, as one row."""
     sp = scipy_sparse()
-    indices = np.flatnonzero(np.bincount(sets.indices, minlength=sets.shape[1])).astype(sets.indices.dtype)
-    return sp.csr_array((np.ones(indices.size, bool), indices, np.array([0, indices.size])), shape=(1, sets.shape[1]))
+    indices = np.flatnonzero(np.bincount(sets.indices, minlength=sets.shape[1])).astype(
+        sets.indices.dtype
+    )
+    return sp.csr_array(
+        (np.ones(indices.size, bool), indices, np.array([0, indices.size])),
+        shape=(1, sets.shape[1]),
+    )
 
 
 def product(members: Any, sets: Sets) -> Sets:
@@ -98,7 +120,10 @@ def everywhere(row: Sets, size: int) -> Sets:
     """One row, `size` times."""
     sp = scipy_sparse()
     pointers = np.arange(size + 1) * row.nnz
-    return sp.csr_array((np.ones(size * row.nnz, bool), np.tile(row.indices, size), pointers), shape=(size, row.shape[1]))
+    return sp.csr_array(
+        (np.ones(size * row.nnz, bool), np.tile(row.indices, size), pointers),
+        shape=(size, row.shape[1]),
+    )
 
 
 def entries(sets: Sets) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

@@ -1,7 +1,8 @@
-"""The operators on `AutoSparse`: the pattern and its colouring once, then a few products instead of all.
+"""The operators on `AutoSparse`: the pattern and its colouring once, then a few products instead of
+all.
 
-`bind` finds the pattern for a call, or for a specialization of a prepared one. An engine compiles the bound `compute`, and
-`finish` makes matrices of its results.
+`bind` finds the pattern for a call, or for a specialization of a prepared one. An engine compiles
+the bound `compute`, and `finish` makes matrices of its results.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ from ..core.call.output import OutputStructure
 from ..core.call.row import Compiled, Compute, OperatorRow, Parts
 from ..core.contract.arrays import block_dtype, cast, is_complex, library_of, size_of
 from ..core.contract.backend import Arrays, Aux, Backend
-from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
+from ..core.contract.errors import (
+    NotDifferentiableError,
+    OutputError,
+    PrecisionError,
+    SparsityError,
+)
 from ..core.contract.library import kind
 from ..core.derive import policy
 from ..core.operators.hessian import HESSIAN, VALUE_GRADIENT_AND_HESSIAN
@@ -35,7 +41,14 @@ from .colouring import by_symmetry, choose, fits, require_valid, symmetric
 from .detection import ColouredPattern, detected_pattern, given_pattern
 from .scipy_import import scipy_sparse
 
-_SCIPY_DTYPES = ("float32", "float64", "complex64", "complex128", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
+_SCIPY_DTYPES = (
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+    np.dtype(np.longdouble).name,
+    np.dtype(np.clongdouble).name,
+)
 
 
 class SparseDerivative:
@@ -70,7 +83,9 @@ class SparseDerivative:
 
     @property
     def orders(self) -> int:
-        """How often the outermost backend takes differences, if it does: 2 for differences of differences."""
+        """How often the outermost backend takes differences, if it does: 2 for differences of
+        differences.
+        """
         return 2 if self.second and self.inner.estimates else 1
 
     def flat(self, function: Call, *, value: bool = True) -> Any:
@@ -87,16 +102,17 @@ class SparseDerivative:
         pattern = bound.coloured.pattern
         note_step(
             self.outermost,
-            f"pattern: {bound.coloured.how}; {pattern.shape[0]} x {pattern.shape[1]}, {pattern.nnz} entries, "
-            f"{bound.coloured.colouring}",
+            f"pattern: {bound.coloured.how}; {pattern.shape[0]} x {pattern.shape[1]}, {pattern.nnz}"
+            f" entries, {bound.coloured.colouring}",
         )
         return replace(self.row, compute=bound.compute, finish=bound.finish, pieces=bound.pieces)
 
     def _pattern_of(self, call: Call, leaves: Arrays) -> ColouredPattern:
         if any(kind(dtype) == "complex" for dtype in call.plan.dtypes):
             raise NotDifferentiableError(
-                f"{self.name}: AutoSparse takes real arguments, but one is complex. Pass its real and imaginary parts as two "
-                f"real arrays, or take the dense Jacobian without AutoSparse."
+                f"{self.name}: AutoSparse takes real arguments, but one is complex. Pass its real"
+                " and imaginary parts as two real arrays, or take the dense Jacobian without"
+                " AutoSparse."
             )
         pushes, pulls = policy.directions(self.outermost)
         inputs = sum([size_of(self.outermost, leaf) for leaf in leaves])
@@ -109,17 +125,25 @@ class SparseDerivative:
         if colouring is not None and fits(pattern, pushes=pushes, pulls=pulls, second=self.second):
             require_valid(pattern, colouring)
         else:
-            colouring = by_symmetry(pattern) if self.second else choose(pattern, pushes=pushes, pulls=pulls)
+            colouring = (
+                by_symmetry(pattern) if self.second else choose(pattern, pushes=pushes, pulls=pulls)
+            )
         return ColouredPattern(pattern.coloured(colouring), colouring, result.how)
 
     @property
     def checks_each(self) -> bool:
-        """Whether every evaluation is compared with the engine: f may depend on values, or on what it captures, anew."""
+        """Whether every evaluation is compared with the engine: f may depend on values, or on what
+        it captures, anew.
+        """
         local = self.coloured is not None and self.coloured.pattern.local
-        return self.sparse.check == "always" or (self.sparse.check == "first" and (local or not self.compiled))
+        return self.sparse.check == "always" or (
+            self.sparse.check == "first" and (local or not self.compiled)
+        )
 
     def direction(self, *, transposed: bool) -> np.ndarray[Any, Any]:
-        """A vector of random numbers, none near zero: of the inputs, or `transposed` of the outputs. Read-only."""
+        """A vector of random numbers, none near zero: of the inputs, or `transposed` of the
+        outputs. Read-only.
+        """
         known = self._vectors.get(transposed)
         if known is None:
             assert self.coloured is not None
@@ -130,18 +154,29 @@ class SparseDerivative:
         return known
 
     def product(self, function: Call, leaves: Arrays, vector: Arrays) -> Arrays:
-        """The derivative times a vector, by the engine alone; by its transpose if there is no forward mode."""
+        """The derivative times a vector, by the engine alone; by its transpose if there is no
+        forward mode.
+        """
         if self.second:
-            return derive.hvp(self.outer, self.inner, function, leaves, vector, value=False).tangents
+            return derive.hvp(
+                self.outer, self.inner, function, leaves, vector, value=False
+            ).tangents
         if policy.directions(self.outermost)[0]:
-            return derive.pushforward(self.outermost, function, leaves, vector, value=False).tangents
+            return derive.pushforward(
+                self.outermost, function, leaves, vector, value=False
+            ).tangents
         return derive.pullback(self.outermost, function, leaves).back(vector)
 
     def pieces(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
         self.compiled = True
         matrices = compiled(self.compute)
-        if not self.checks_each or self.outermost.estimates or not policy.directions(self.outermost)[0]:
-            return matrices  # differences are compared without compiled code, because their noise must be known
+        if (
+            not self.checks_each
+            or self.outermost.estimates
+            or not policy.directions(self.outermost)[0]
+        ):
+            # differences are compared without compiled code, because their noise must be known
+            return matrices
         product = compiled(self.product)
         direction: Arrays = ()
 
@@ -151,7 +186,9 @@ class SparseDerivative:
             assert self.layout is not None
             leaves = arrays[: len(self.layout.leaves)]
             if any(library_of(self.outermost, leaf).traced(leaf) for leaf in leaves):
-                return results  # which are checked without compiled code, for the direction must not be of this trace
+                # which are checked without compiled code, for the direction must not be of this
+                # trace
+                return results
             if not direction:
                 direction = split(self.outermost, self.direction(transposed=False), leaves)
             return (*results, product(*arrays, *direction))
@@ -171,7 +208,8 @@ class SparseDerivative:
     def products(self, function: Call, leaves: Arrays, *, value: bool) -> Parts:
         """The results, without outputs if there is no `value`.
 
-        If a check is due and possible, the engine's product with a direction, of the same evaluation, is behind them.
+        If a check is due and possible, the engine's product with a direction, of the same
+        evaluation, is behind them.
         """
         backend, product = self.outermost, []
         assert self.coloured is not None
@@ -193,7 +231,11 @@ class SparseDerivative:
         compiled = bool(stacks) and library_of(backend, stacks[0]).traced(stacks[0])
         if not compiled and not self._has_own_format():
             return outputs, aux, [*coloured], [*singles], *product
-        weights = None if scales is None else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
+        weights = (
+            None
+            if scales is None
+            else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
+        )
         entries: list[list[Any]] = []
         for k, row in enumerate(layout.blocks):
             entries.append([])
@@ -201,9 +243,13 @@ class SparseDerivative:
                 if not block.rows.size:
                     entries[-1].append(None)
                     continue
-                result = compressed.gathered(backend, layout.stores(k, n, coloured, singles), block.places)
+                result = compressed.gathered(
+                    backend, layout.stores(k, n, coloured, singles), block.places
+                )
                 if weights is not None:
-                    result = result / library_of(backend, result).asarray(weights[block.seeds], like=result)
+                    result = result / library_of(backend, result).asarray(
+                        weights[block.seeds], like=result
+                    )
                 entries[-1].append(cast(backend, result, self.dtypes[k][n]))
         return outputs, aux, entries, None, *product
 
@@ -213,7 +259,9 @@ class SparseDerivative:
         return own and self.sparse.format == "native"
 
     def _layout(self, outputs: Arrays, leaves: Arrays) -> BlockLayout:
-        """The layout, made when the outputs are first known: by an engine that compiles, while it traces."""
+        """The layout, made when the outputs are first known: by an engine that compiles, while it
+        traces.
+        """
         backend, coloured = self.outermost, self.coloured
         assert coloured is not None
         results = [(size_of(backend, y), library_of(backend, y).dtype(y)) for y in outputs]
@@ -225,33 +273,43 @@ class SparseDerivative:
         ):
             if not policy.directions(backend)[0]:
                 raise OutputError(
-                    f"{self.name}: a complex result has no rows in reverse mode that a sparse Jacobian could be made of. "
-                    f"Return its real and imaginary parts, or choose a backend with forward mode."
+                    f"{self.name}: a complex result has no rows in reverse mode that a sparse"
+                    " Jacobian could be made of. Return its real and imaginary parts, or choose a"
+                    " backend with forward mode."
                 )
             # Rows are in the gradient convention, which of a complex result is only its real part.
             colouring = choose(coloured.pattern, pushes=True, pulls=False)
-            raise _AnotherColouring(ColouredPattern(coloured.pattern.coloured(colouring), colouring, coloured.how))
+            raise _AnotherColouring(
+                ColouredPattern(coloured.pattern.coloured(colouring), colouring, coloured.how)
+            )
         heights, widths = [size for size, _ in results], [size_of(backend, x) for x in leaves]
         if (sum(heights), sum(widths)) != coloured.pattern.shape:
             raise SparsityError(
-                f"{self.name}: the pattern has shape {coloured.pattern.shape}, but f has {sum(heights)} outputs and "
-                f"{sum(widths)} inputs. A pattern has a row for each number in the result and a column for each in the "
-                f"arguments."
+                f"{self.name}: the pattern has shape {coloured.pattern.shape}, but f has"
+                f" {sum(heights)} outputs and {sum(widths)} inputs. A pattern has a row for each"
+                " number in the result and a column for each in the arguments."
             )
-        self.results, self.dtypes = results, [[block_dtype(backend, y, x) for x in leaves] for y in outputs]
+        self.results, self.dtypes = (
+            results,
+            [[block_dtype(backend, y, x) for x in leaves] for y in outputs],
+        )
         self.layout = BlockLayout(coloured.pattern, coloured.colouring, heights, widths)
         return self.layout
 
     def _require_same(self, results: list[tuple[int, str]]) -> None:
-        """Raises SparsityError for results of other sizes or dtypes than the layout was made for."""
+        """Raises SparsityError for results of other sizes or dtypes than the layout was made
+        for.
+        """
         if results == self.results:
             return
         seen, known = [
-            ", ".join([f"{size} numbers of {dtype}" for size, dtype in result]) for result in (results, self.results)
+            ", ".join([f"{size} numbers of {dtype}" for size, dtype in result])
+            for result in (results, self.results)
         ]
         raise SparsityError(
-            f"{self.name}: f gives {seen} for these values, but {known} when its pattern was found. Make the call without "
-            f"prepare, or let the result of f have the same shapes and dtypes for all values."
+            f"{self.name}: f gives {seen} for these values, but {known} when its pattern was found."
+            " Make the call without prepare, or let the result of f have the same shapes and"
+            " dtypes for all values."
         )
 
     # the matrices
@@ -262,45 +320,75 @@ class SparseDerivative:
         assert layout is not None
         if singles is None:
             make = self._native if self._has_own_format() else self._gathered
-            return [[make(k, n, coloured[k][n]) for n in range(len(row))] for k, row in enumerate(layout.blocks)]
-        numbers = [[_numbers(self.name, backend, stack) for stack in stacks] for stacks in (coloured, singles)]
+            return [
+                [make(k, n, coloured[k][n]) for n in range(len(row))]
+                for k, row in enumerate(layout.blocks)
+            ]
+        numbers = [
+            [_numbers(self.name, backend, stack) for stack in stacks]
+            for stacks in (coloured, singles)
+        ]
         scales = backend.scales(call.leaves)
-        weights = None if scales is None else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
+        weights = (
+            None
+            if scales is None
+            else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
+        )
         result = []
         for k, row in enumerate(layout.blocks):
-            result.append([self._matrix(k, n, block, layout.stores(k, n, *numbers), weights) for n, block in enumerate(row)])
+            result.append(
+                [
+                    self._matrix(k, n, block, layout.stores(k, n, *numbers), weights)
+                    for n, block in enumerate(row)
+                ]
+            )
         return result
 
     def _matrix(self, k: int, n: int, block: Block, stores: list[Any], weights: Any) -> Any:
         if not block.rows.size:
             return self._scipy(k, n, np.zeros(0))
-        flat = stores[0].reshape(-1) if len(stores) == 1 else np.concatenate([store.reshape(-1) for store in stores])
+        flat = (
+            stores[0].reshape(-1)
+            if len(stores) == 1
+            else np.concatenate([store.reshape(-1) for store in stores])
+        )
         entries = np.take(flat, block.places)
         return self._scipy(k, n, entries if weights is None else entries / weights[block.seeds])
 
     def _gathered(self, k: int, n: int, entries: Any) -> Any:
         if entries is None:
             return self._scipy(k, n, np.zeros(0))
-        return self._scipy(k, n, np.array(_numbers(self.name, self.outermost, entries)))  # for it may be read-only
+        # for it may be read-only
+        return self._scipy(k, n, np.array(_numbers(self.name, self.outermost, entries)))
 
     def _scipy(self, k: int, n: int, entries: Any) -> Any:
         assert self.layout is not None
         dtype, block = self.dtypes[k][n], self.layout.blocks[k][n]
         if dtype not in _SCIPY_DTYPES:
             raise PrecisionError(
-                f"{self.name}: SciPy has no sparse matrices of dtype {dtype}, and nothing is widened silently. Take "
-                f'the engine\'s own, AutoSparse(..., format="native"), or convert the leaf to float32 or float64.'
+                f"{self.name}: SciPy has no sparse matrices of dtype {dtype}, and nothing is"
+                " widened silently. Take "
+                f'the engine\'s own, AutoSparse(..., format="native"), or convert the leaf to'
+                f" float32 or float64."
             )
         sp = scipy_sparse()
         entries = entries.astype(dtype, copy=False)
         if self.sparse.format == "coo":
-            return sp.coo_array((entries, (block.rows.copy(), block.columns.copy())), shape=block.shape)
+            return sp.coo_array(
+                (entries, (block.rows.copy(), block.columns.copy())), shape=block.shape
+            )
         made = self.makers.get((k, n))
         if made is None:
-            made = self.makers[k, n] = sp.csr_array((entries, block.columns, block.pointers), shape=block.shape)
+            made = self.makers[k, n] = sp.csr_array(
+                (entries, block.columns, block.pointers), shape=block.shape
+            )
             made.has_canonical_format = True
         matrix = copy.copy(made)  # SciPy checks the pattern of the first matrix alone
-        matrix.data, matrix.indices, matrix.indptr = entries, made.indices.copy(), made.indptr.copy()
+        matrix.data, matrix.indices, matrix.indptr = (
+            entries,
+            made.indices.copy(),
+            made.indptr.copy(),
+        )
         return matrix.tocsc() if self.sparse.format == "csc" else matrix
 
     def _native(self, k: int, n: int, entries: Any) -> Any:
@@ -309,11 +397,17 @@ class SparseDerivative:
         block = self.layout.blocks[k][n]
         make = self.makers.get((k, n))
         if make is None:
-            make = self.makers[k, n] = library.sparse_matrices(block.rows, block.columns, block.shape)
-        return make(library.asarray(np.zeros(0), dtype=self.dtypes[k][n]) if entries is None else entries)
+            make = self.makers[k, n] = library.sparse_matrices(
+                block.rows, block.columns, block.shape
+            )
+        return make(
+            library.asarray(np.zeros(0), dtype=self.dtypes[k][n]) if entries is None else entries
+        )
 
     def checked(self, call: Call, results: Parts) -> list[list[Any]]:
-        """The matrices, after comparison with the engine if a check is due; a fifth result is the engine's product."""
+        """The matrices, after comparison with the engine if a check is due; a fifth result is the
+        engine's product.
+        """
         coloured, matrices = self.coloured, self.matrices(call, results)
         assert coloured is not None
         if self.unchecked:
@@ -322,11 +416,14 @@ class SparseDerivative:
             entries = entries if singles is None else matrices
             if verify(self, self.layout, coloured, call, entries, product[0] if product else None):
                 self.unchecked = self.checks_each
-            elif self.sparse.check == "always" or (coloured.pattern.local and coloured.how != "given"):
+            elif self.sparse.check == "always" or (
+                coloured.pattern.local and coloured.how != "given"
+            ):
                 raise SparsityError(
-                    f"{self.name}: its pattern ({coloured.how}) is checked in every call, but inside this transformation of "
-                    f"the engine there are no numbers to check it with. Pass a pattern=... that holds everywhere, or take "
-                    f"AutoSparse(..., check=False)."
+                    f"{self.name}: its pattern ({coloured.how}) is checked in every call, but"
+                    " inside this transformation of the engine there are no numbers to check it"
+                    " with. Pass a pattern=... that holds everywhere, or take AutoSparse(...,"
+                    " check=False)."
                 )
         return matrices
 
@@ -356,7 +453,8 @@ def _numbers(name: str, backend: Backend, stack: Any) -> np.ndarray[Any, Any]:
     library = library_of(backend, stack)
     if library.traced(stack):
         raise SparsityError(
-            f"{name}: inside a transformation of {library.name} a SciPy matrix cannot hold what is traced. Take "
+            f"{name}: inside a transformation of {library.name} a SciPy matrix cannot hold what is"
+            " traced. Take "
             f'AutoSparse(..., format="native").'
         )
     return library.to_numpy(stack)
@@ -364,7 +462,9 @@ def _numbers(name: str, backend: Backend, stack: Any) -> np.ndarray[Any, Any]:
 
 def _assembled(call: Call, form: OutputStructure, matrices: list[list[Any]]) -> Any:
     """For each output the matrices of all arguments, in the structure of f's result."""
-    return build_gradient(form.structure, iter([call.plan.gradients(row, call.values) for row in matrices]))
+    return build_gradient(
+        form.structure, iter([call.plan.gradients(row, call.values) for row in matrices])
+    )
 
 
 def _square(call: Call, matrices: list[list[Any]]) -> Any:

@@ -17,7 +17,8 @@ from ..core.contract.errors import MissingEngineError
 
 Indices = np.ndarray[Any, np.dtype[Any]]
 
-#: Columns of one colour share no row and are one pushforward; rows of one colour share no column and are one pullback; a
+#: Columns of one colour share no row and are one pushforward; rows of one colour share no column
+#: and are one pullback; a
 #: symmetric matrix is read from either of an entry's two places.
 By = Literal["columns", "rows", "symmetric"]
 
@@ -27,7 +28,8 @@ class Colouring:
     """How the entries of a pattern are compressed into few products.
 
     by: what is coloured.
-    colours: for each column (each row, with `by="rows"`) the number of its product; -1 for one without entries.
+    colours: for each column (each row, with `by="rows"`) the number of its product; -1 for one
+        without entries.
     singles: full rows (full columns, with `by="rows"`), each of which has a product of its own.
     """
 
@@ -50,20 +52,25 @@ class Colouring:
         return self.count + self.singles.size
 
     def __str__(self) -> str:
-        single, many = {"columns": ("row", "columns"), "rows": ("column", "rows")}.get(self.by, ("line", "columns"))
-        singles = f" and {_counted(self.singles.size, f'full {single}')}" if self.singles.size else ""
+        single, many = {"columns": ("row", "columns"), "rows": ("column", "rows")}.get(
+            self.by, ("line", "columns")
+        )
+        singles = (
+            f" and {_counted(self.singles.size, f'full {single}')}" if self.singles.size else ""
+        )
         return f"{_counted(self.count, 'colour')} of {many}{singles}"
 
 
 class SparsityPattern:
     """Which entries of a matrix may differ from zero: a value, compared and hashed by its content.
 
-    matrix: any SciPy sparse matrix, JAX's BCOO, a sparse torch tensor, or a dense 2-d array. Every stored entry counts, also a
-    stored zero; in a dense array, every entry that is not zero.
+    matrix: any SciPy sparse matrix, JAX's BCOO, a sparse torch tensor, or a dense 2-d array. Every
+    stored entry counts, also a stored zero; in a dense array, every entry that is not zero.
 
-    For several arguments, or for trees, rows and columns are those of all leaves, concatenated in the order of `tree.leaves`,
-    each row-major. A pattern that `sparsity` has found at values, by probing or along a branch, is `local`: it may lack entries
-    that exist for other values, and differs from a pattern of the same entries that holds everywhere.
+    For several arguments, or for trees, rows and columns are those of all leaves, concatenated in
+    the order of `tree.leaves`, each row-major. A pattern that `sparsity` has found at values, by
+    probing or along a branch, is `local`: it may lack entries that exist for other values, and
+    differs from a pattern of the same entries that holds everywhere.
 
     Raises TypeError for anything but a matrix, ValueError for one that is not two-dimensional.
 
@@ -81,7 +88,8 @@ class SparsityPattern:
     shape: tuple[int, int]
     #: The colouring; None until it is chosen.
     colouring: Colouring | None
-    #: Whether it was found at values, by probing or along a branch: it may lack entries that there are at others.
+    #: Whether it was found at values, by probing or along a branch: it may lack entries that there
+    #: are at others.
     local: bool
 
     def __init__(self, matrix: Any, /):
@@ -90,18 +98,37 @@ class SparsityPattern:
 
     @classmethod
     def of_entries(
-        cls, rows: Any, columns: Any, shape: tuple[int, int], colouring: Colouring | None = None, local: bool = False
+        cls,
+        rows: Any,
+        columns: Any,
+        shape: tuple[int, int],
+        colouring: Colouring | None = None,
+        local: bool = False,
     ) -> SparsityPattern:
         """The pattern with these entries. Raises ValueError for entries outside the shape."""
         new: SparsityPattern = object.__new__(cls)
         new._fill(np.asarray(rows), np.asarray(columns), shape, colouring, local)
         return new
 
-    def _fill(self, rows: Indices, columns: Indices, shape: tuple[int, int], colouring: Colouring | None, local: bool) -> None:
+    def _fill(
+        self,
+        rows: Indices,
+        columns: Indices,
+        shape: tuple[int, int],
+        colouring: Colouring | None,
+        local: bool,
+    ) -> None:
         height, width = int(shape[0]), int(shape[1])
-        rows, columns = rows.astype(np.int64, copy=False).ravel(), columns.astype(np.int64, copy=False).ravel()
-        if rows.size and (rows.min() < 0 or columns.min() < 0 or rows.max() >= height or columns.max() >= width):
-            raise ValueError(f"SparsityPattern: an entry stands outside the shape ({height}, {width}).")
+        rows, columns = (
+            rows.astype(np.int64, copy=False).ravel(),
+            columns.astype(np.int64, copy=False).ravel(),
+        )
+        if rows.size and (
+            rows.min() < 0 or columns.min() < 0 or rows.max() >= height or columns.max() >= width
+        ):
+            raise ValueError(
+                f"SparsityPattern: an entry stands outside the shape ({height}, {width})."
+            )
         key = rows * max(width, 1) + columns
         if key.size and not (key[1:] > key[:-1]).all():
             key = distinct(key)
@@ -114,7 +141,12 @@ class SparsityPattern:
     def coloured(self, colouring: Colouring) -> SparsityPattern:
         """The same pattern with its compression decided."""
         new: SparsityPattern = object.__new__(SparsityPattern)
-        new.shape, new.rows, new.columns, new._digest = self.shape, self.rows, self.columns, self._digest
+        new.shape, new.rows, new.columns, new._digest = (
+            self.shape,
+            self.rows,
+            self.columns,
+            self._digest,
+        )
         new.colouring, new.local = colouring, self.local
         return new
 
@@ -133,7 +165,9 @@ class SparsityPattern:
     def digest(self) -> bytes:
         """A hash of the entries, the shape and `local`, but not of the colouring."""
         if self._digest is None:
-            result = hashlib.blake2b(repr((self.shape, self.rows.dtype.str, self.local)).encode(), digest_size=16)
+            result = hashlib.blake2b(
+                repr((self.shape, self.rows.dtype.str, self.local)).encode(), digest_size=16
+            )
             result.update(self.rows.data)
             result.update(self.columns.data)
             self._digest = result.digest()
@@ -146,15 +180,26 @@ class SparsityPattern:
         return hash(self.digest)
 
     def __repr__(self) -> str:
-        coloured = "" if self.colouring is None else f", {self.colouring}: {_counted(self.colouring.passes, 'pass', 'es')}"
+        coloured = (
+            ""
+            if self.colouring is None
+            else f", {self.colouring}: {_counted(self.colouring.passes, 'pass', 'es')}"
+        )
         many = _counted(self.nnz, "entr", "ies", "y")
         local = ", found at values" if self.local else ""
         return (
-            f"SparsityPattern({self.shape[0]} x {self.shape[1]}, {many}, density {100 * self.density:.3g} %{coloured}{local})"
+            f"SparsityPattern({self.shape[0]} x {self.shape[1]}, {many}, density"
+            f" {100 * self.density:.3g} %{coloured}{local})"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SparsityPattern.of_entries, (self.rows, self.columns, self.shape, self.colouring, self.local)
+        return SparsityPattern.of_entries, (
+            self.rows,
+            self.columns,
+            self.shape,
+            self.colouring,
+            self.local,
+        )
 
     def toarray(self) -> np.ndarray[Any, Any]:
         """A dense boolean array."""
@@ -164,10 +209,18 @@ class SparsityPattern:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the pattern, and its colouring if there is one, to a NumPy `.npz` file."""
-        parts: dict[str, Any] = {"shape": np.array(self.shape), "rows": self.rows, "columns": self.columns}
+        parts: dict[str, Any] = {
+            "shape": np.array(self.shape),
+            "rows": self.rows,
+            "columns": self.columns,
+        }
         parts["local"] = np.array(self.local)
         if self.colouring is not None:
-            parts |= {"by": self.colouring.by, "colours": self.colouring.colours, "singles": self.colouring.singles}
+            parts |= {
+                "by": self.colouring.by,
+                "colours": self.colouring.colours,
+                "singles": self.colouring.singles,
+            }
         with open(path, "wb") as file:
             np.savez_compressed(file, **parts)
 
@@ -176,16 +229,22 @@ class SparsityPattern:
         """The pattern that `save` wrote. Raises ValueError for another file."""
         with np.load(path, allow_pickle=False) as parts:
             if not {"shape", "rows", "columns"} <= set(parts):
-                raise ValueError(f"SparsityPattern.load: {path} holds no pattern; write one with pattern.save(path).")
+                raise ValueError(
+                    f"SparsityPattern.load: {path} holds no pattern; write one with"
+                    " pattern.save(path)."
+                )
             colouring = None
             if "by" in parts:
                 colouring = Colouring(str(parts["by"]), parts["colours"], parts["singles"])  # type: ignore[arg-type]
             height, width = parts["shape"].tolist()
             local = "local" in parts and bool(parts["local"])
-            return cls.of_entries(parts["rows"], parts["columns"], (height, width), colouring, local)
+            return cls.of_entries(
+                parts["rows"], parts["columns"], (height, width), colouring, local
+            )
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the pattern, each entry in the colour of its product, on Matplotlib's axes; returns the axes.
+        """Draw the pattern, each entry in the colour of its product, on Matplotlib's axes; returns
+        the axes.
 
         Raises MissingEngineError if Matplotlib is not installed.
         """
@@ -195,7 +254,8 @@ class SparsityPattern:
             if (error.name or "").partition(".")[0] != "matplotlib":
                 raise
             raise MissingEngineError(
-                "SparsityPattern.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'",
+                "SparsityPattern.plot needs matplotlib, which is not installed: pip install"
+                " 'adinterface[demo]'",
                 name=error.name,
             ) from None
         if axes is None:
@@ -208,13 +268,19 @@ class SparsityPattern:
             colours[np.isin(across, self.colouring.singles)] = (0.0, 0.0, 0.0, 1.0)
         size = max(0.2, min(60.0, 250.0 / max(1, *self.shape)))
         axes.scatter(self.columns, self.rows, s=size**1.5, c=colours, marker="s", linewidths=0)
-        axes.set(xlim=(-0.5, self.shape[1] - 0.5), ylim=(self.shape[0] - 0.5, -0.5), title=repr(self)[16:-1])
+        axes.set(
+            xlim=(-0.5, self.shape[1] - 0.5),
+            ylim=(self.shape[0] - 0.5, -0.5),
+            title=repr(self)[16:-1],
+        )
         axes.set_aspect("equal" if 0.1 < self.shape[0] / max(1, self.shape[1]) < 10 else "auto")
         return axes
 
 
 def distinct(numbers: Indices) -> Indices:
-    """The numbers sorted, each once. NumPy's `unique` hashes integers, which takes ten times as long."""
+    """The numbers sorted, each once. NumPy's `unique` hashes integers, which takes ten times as
+    long.
+    """
     numbers = np.sort(numbers)
     return numbers[np.append(True, numbers[1:] > numbers[:-1])] if numbers.size else numbers
 
@@ -260,13 +326,16 @@ def _taken_apart(matrix: Any) -> tuple[Indices, Indices, tuple[int, int]]:
 
 def _require_two(shape: tuple[int, ...]) -> None:
     if len(shape) != 2:
-        raise ValueError(f"SparsityPattern: a pattern is y.size x x.size, but this has shape {tuple(shape)}.")
+        raise ValueError(
+            f"SparsityPattern: a pattern is y.size x x.size, but this has shape {tuple(shape)}."
+        )
 
 
 def _no_matrix(matrix: Any) -> str:
     return (
-        f"SparsityPattern takes a sparse matrix or a dense 2-d array, not a {type(matrix).__name__}. Entries are given by "
-        f"SparsityPattern.of_entries(rows, columns, shape)."
+        "SparsityPattern takes a sparse matrix or a dense 2-d array, not a"
+        f" {type(matrix).__name__}. Entries are given by SparsityPattern.of_entries(rows, columns,"
+        " shape)."
     )
 
 

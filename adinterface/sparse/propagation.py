@@ -1,8 +1,9 @@
 """The effect of each function of the Array API and of NumPy on the index sets of traced arrays.
 
-Functions belong to a few families: element by element, moving elements, reductions, along lanes, products. A function of no
-family is composed of others if `numpy_code` has a composition; else every element of its result depends on all its arguments.
-So a missing rule costs too many entries, never one too few.
+Functions belong to a few families: element by element, moving elements, reductions, along lanes,
+products. A function of no family is composed of others if `numpy_code` has a composition; else
+every element of its result depends on all its arguments. So a missing rule costs too many entries,
+never one too few.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ from .traced_products import product_of
 Function = Callable[..., Any]
 
 
-# What goes in ----------------------------------------------------------------------------------------------------------
+# What goes in
+# ------------------------------------------------------------------------------------------------
 
 
 def raw(value: Any) -> Any:
@@ -68,7 +70,9 @@ def traced_in(*values: Any) -> Iterator[Traced]:
 
 def computed(function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     with np.errstate(all="ignore"):
-        return function(*[raw(arg) for arg in args], **{name: raw(value) for name, value in kwargs.items()})
+        return function(
+            *[raw(arg) for arg in args], **{name: raw(value) for name, value in kwargs.items()}
+        )
 
 
 def settled(kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -77,8 +81,12 @@ def settled(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def adopted(value: Any, trace: Trace) -> Any:
-    """A captured array of an outer transformation, as an array that may differ between arguments; other values unchanged."""
-    if isinstance(value, (Traced, np.ndarray, np.generic, int, float, complex, str, type(None), slice)):
+    """A captured array of an outer transformation, as an array that may differ between arguments;
+    other values unchanged.
+    """
+    if isinstance(
+        value, (Traced, np.ndarray, np.generic, int, float, complex, str, type(None), slice)
+    ):
         return value
     if type(value) in (list, tuple):
         return type(value)([adopted(part, trace) for part in value])
@@ -99,11 +107,14 @@ def _made(value: Any, sets: Sets, trace: Trace, fixed: bool) -> Any:
     return Traced(value, sets if value.dtype.kind in "fc" else None, trace, fixed)
 
 
-# By name ---------------------------------------------------------------------------------------------------------------
+# By name
+# ------------------------------------------------------------------------------------------------
 
 
 def apply(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """A function of the Array API or NumPy, by its canonical name, on arguments of which some are traced."""
+    """A function of the Array API or NumPy, by its canonical name, on arguments of which some are
+    traced.
+    """
     rule = RULES.get(name)
     if rule is None and name.startswith("linalg."):
         rule = RULES.get(name[7:])
@@ -138,7 +149,9 @@ def apply_numpy(function: Function, args: Sequence[Any], kwargs: dict[str, Any])
 
 def _adopted(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
     trace = next(traced_in(args, kwargs)).tracing
-    return [adopted(x, trace) for x in args], {name: adopted(x, trace) for name, x in kwargs.items()}
+    return [adopted(x, trace) for x in args], {
+        name: adopted(x, trace) for name, x in kwargs.items()
+    }
 
 
 def apply_ufunc(ufunc: np.ufunc, method: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -153,13 +166,20 @@ def apply_ufunc(ufunc: np.ufunc, method: str, args: Sequence[Any], kwargs: dict[
             else elementwise(ufunc.__name__, ufunc, args, kwargs)
         )
     function = getattr(ufunc, method)
-    name = {"add": "sum", "maximum": "max", "minimum": "min", "fmax": "max", "fmin": "min"}.get(ufunc.__name__, "prod")
+    name = {"add": "sum", "maximum": "max", "minimum": "min", "fmax": "max", "fmin": "min"}.get(
+        ufunc.__name__, "prod"
+    )
     if method == "reduce":
         axis = kwargs.pop("axis", args[1] if len(args) > 1 else 0)
         return reduction(name, function, args[:1], {**kwargs, "axis": axis})
     if method == "accumulate":
         axis = kwargs.pop("axis", args[1] if len(args) > 1 else 0)
-        return scan("cumsum" if name in LINEAR_REDUCTIONS else "cumprod", function, args[:1], {**kwargs, "axis": axis})
+        return scan(
+            "cumsum" if name in LINEAR_REDUCTIONS else "cumprod",
+            function,
+            args[:1],
+            {**kwargs, "axis": axis},
+        )
     if method == "outer":
         a, b = [x if isinstance(x, Traced) else np.asarray(x) for x in args]
         return ufunc(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
@@ -215,7 +235,8 @@ class _NumpyNames(Namespace):
         return result
 
 
-# The families ----------------------------------------------------------------------------------------------------------
+# The families
+# ------------------------------------------------------------------------------------------------
 
 
 def spread(x: Traced, shape: tuple[int, ...]) -> Sets:
@@ -298,7 +319,11 @@ def convert(name: str, function: Function, args: Sequence[Any], kwargs: dict[str
         return whole(name, function, args, kwargs)
     dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
     copied = _made(x.value if dtype is None else x.value.astype(dtype), x.sets, x.tracing, x.fixed)
-    if name in ("asarray", "ascontiguousarray", "asanyarray") and kwargs.get("copy") is not True and copied.dtype == x.dtype:
+    if (
+        name in ("asarray", "ascontiguousarray", "asanyarray")
+        and kwargs.get("copy") is not True
+        and copied.dtype == x.dtype
+    ):
         return x
     return copied
 
@@ -314,7 +339,11 @@ def as_array(part: Any) -> Any:
     """A list of traced numbers as a traced array, a range as a tuple, anything else unchanged."""
     if isinstance(part, range):
         return tuple(part)
-    return _nested(part, None) if isinstance(part, (list, tuple)) and any(True for _ in traced_in(part)) else part
+    return (
+        _nested(part, None)
+        if isinstance(part, (list, tuple)) and any(True for _ in traced_in(part))
+        else part
+    )
 
 
 def like(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -353,7 +382,9 @@ def move(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, A
 
 
 def join(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    parts = [part if isinstance(part, Traced) else np.asarray(part) for part in map(as_array, args[0])]
+    parts = [
+        part if isinstance(part, Traced) else np.asarray(part) for part in map(as_array, args[0])
+    ]
     kwargs, rest = settled(kwargs), args[1:]
     trace = next(traced_in(parts)).tracing
     value = function([raw(part) for part in parts], *rest, **kwargs)
@@ -362,14 +393,21 @@ def join(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, A
     for part in parts:
         numbers.append(np.arange(offset, offset + part.size).reshape(part.shape))
         offset += part.size
-    both = stacked([(part.sets if isinstance(part, Traced) else None, part.size) for part in parts], trace.inputs)
+    both = stacked(
+        [(part.sets if isinstance(part, Traced) else None, part.size) for part in parts],
+        trace.inputs,
+    )
     kwargs.pop("dtype", None)
     moved = function(numbers, *rest, **kwargs)
     return _made(value, selected(both, moved), trace, all(x.fixed for x in traced_in(parts)))
 
 
-def _groups(shape: tuple[int, ...], axis: Any, keepdims: bool, value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """For each element the number of its result: `[[0, 0, 0], [1, 1, 1]]` for the sum of shape `(2, 3)` over axis 1."""
+def _groups(
+    shape: tuple[int, ...], axis: Any, keepdims: bool, value: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any]:
+    """For each element the number of its result: `[[0, 0, 0], [1, 1, 1]]` for the sum of shape `(2,
+    3)` over axis 1.
+    """
     if axis is None:
         return np.zeros(shape, dtype=np.intp)
     kept = np.arange(value.size).reshape(value.shape)
@@ -382,7 +420,9 @@ def reduction(name: str, function: Function, args: Sequence[Any], kwargs: dict[s
         if isinstance(x, (list, tuple)):
             return reduction(name, function, (_nested(x, None), *rest), kwargs)
         return whole(name, function, args, kwargs)
-    axis = index_of(kwargs.get("axis", rest[0] if rest and name not in ("norm", "vector_norm") else None))
+    axis = index_of(
+        kwargs.get("axis", rest[0] if rest and name not in ("norm", "vector_norm") else None)
+    )
     if name == "norm" and rest and rest[0] is not None and axis is None and x.ndim == 2:
         return whole(name, function, args, kwargs)
     value = np.asarray(computed(function, args, kwargs))
@@ -392,7 +432,11 @@ def reduction(name: str, function: Function, args: Sequence[Any], kwargs: dict[s
     sets = united(x.sets, groups, value.size)
     for other in traced_in(rest, kwargs):  # mean=, and initial=, which an empty x has, too
         one = other.sets is not None and other.size == 1
-        more = everywhere(other.sets, value.size) if one else united(spread(other, x.shape), groups, value.size)
+        more = (
+            everywhere(other.sets, value.size)
+            if one
+            else united(spread(other, x.shape), groups, value.size)
+        )
         sets = union_of(sets, more)
     if name not in LINEAR_REDUCTIONS:
         x.tracing.meet(sets, sets)
@@ -412,7 +456,9 @@ def scan(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, A
         numbers, axis = numbers.ravel(), 0
     lanes = np.moveaxis(numbers, axis, -1).reshape(-1, numbers.shape[axis])
     first = int(bool(kwargs.get("include_initial", False)))
-    places = np.moveaxis(np.arange(value.size).reshape(value.shape), axis, -1).reshape(lanes.shape[0], -1)[:, first:]
+    places = np.moveaxis(np.arange(value.size).reshape(value.shape), axis, -1).reshape(
+        lanes.shape[0], -1
+    )[:, first:]
     below = np.tril_indices(lanes.shape[1])
     sets = _related(x.sets, places[:, below[0]], lanes[:, below[1]], value.size)
     if name not in LINEAR:
@@ -426,7 +472,9 @@ def _related(sets: Sets, results: Any, elements: Any, count: int) -> Sets:
         return None
     shape = (count, sets.shape[0])
     results, elements = results.ravel(), elements.ravel()
-    members = scipy_sparse().csr_array((np.ones(results.size, bool), (results, elements)), shape=shape)
+    members = scipy_sparse().csr_array(
+        (np.ones(results.size, bool), (results, elements)), shape=shape
+    )
     return product_of_sets(members, sets)
 
 
@@ -461,7 +509,10 @@ def matrices(name: str, function: Function, args: Sequence[Any], kwargs: dict[st
     results = list(values) if isinstance(values, tuple) else [values]
     batch = np.broadcast_shapes(*[x.shape[:-2] for x in arrays])
     vector = name == "solve" and np.ndim(raw(args[1])) == 1
-    if not all(x.ndim >= 2 and x.shape[:-2] == batch for x in arrays if isinstance(x, Traced)) and not vector:
+    if (
+        not all(x.ndim >= 2 and x.shape[:-2] == batch for x in arrays if isinstance(x, Traced))
+        and not vector
+    ):
         return whole(name, function, args, kwargs)
     if not batch or vector or name == "lstsq":
         return whole(name, function, args, kwargs)
@@ -477,8 +528,16 @@ def matrices(name: str, function: Function, args: Sequence[Any], kwargs: dict[st
     for value in results:
         value = np.asarray(value)
         numbers = np.arange(count).reshape(*batch, *[1] * (value.ndim - len(batch)))
-        wrapped.append(_made(value, selected(sets, np.broadcast_to(numbers, value.shape)), trace, fixed))
-    return type(values)(*wrapped) if hasattr(values, "_fields") else tuple(wrapped) if isinstance(values, tuple) else wrapped[0]
+        wrapped.append(
+            _made(value, selected(sets, np.broadcast_to(numbers, value.shape)), trace, fixed)
+        )
+    return (
+        type(values)(*wrapped)
+        if hasattr(values, "_fields")
+        else tuple(wrapped)
+        if isinstance(values, tuple)
+        else wrapped[0]
+    )
 
 
 def whole(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -498,7 +557,11 @@ def whole(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, 
     def wrapped(value: Any) -> Any:
         if isinstance(value, (np.ndarray, np.generic, float, complex, bool, int)):
             value = np.asarray(value)
-            each = None if sets is None or value.dtype.kind not in "fc" else everywhere(sets, value.size)
+            each = (
+                None
+                if sets is None or value.dtype.kind not in "fc"
+                else everywhere(sets, value.size)
+            )
             return Traced(value, each, trace, fixed)
         if isinstance(value, tuple):
             parts = [wrapped(part) for part in value]
@@ -534,17 +597,24 @@ def product(name: str, function: Function, args: Sequence[Any], kwargs: dict[str
     return whole(name, function, args, kwargs) if result is None else result
 
 
-def broadcast_arrays(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def broadcast_arrays(
+    name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
     shape = np.broadcast_shapes(*[np.shape(raw(x)) for x in args])
     return [move("broadcast_to", np.broadcast_to, (x, shape), {}) for x in args]
 
 
 def meshgrid(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     places = function(*[np.arange(np.size(raw(x))) for x in args], **kwargs)
-    return [x[place] if isinstance(x, Traced) else np.asarray(x)[place] for x, place in zip(args, places)]
+    return [
+        x[place] if isinstance(x, Traced) else np.asarray(x)[place]
+        for x, place in zip(args, places)
+    ]
 
 
-def indices_and_counts(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def indices_and_counts(
+    name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
     """These have no derivative, but depend on the values."""
     traced = list(traced_in(args, kwargs))
     result = computed(function, args, kwargs)
@@ -556,7 +626,8 @@ def untraceable(name: str, function: Function, args: Sequence[Any], kwargs: dict
     raise Untraceable(f"{name} writes into an array that is there")
 
 
-# The table -------------------------------------------------------------------------------------------------------------
+# The table
+# ------------------------------------------------------------------------------------------------
 
 Rule = Callable[[str, Function, Sequence[Any], dict[str, Any]], Any]
 RULES: dict[str, Rule] = {
@@ -566,15 +637,35 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(SCANS, scan),
     **dict.fromkeys(LANES, lane),
     **dict.fromkeys(MATRICES, matrices),
-    **dict.fromkeys(("concat", "concatenate", "stack", "hstack", "vstack", "column_stack", "dstack"), join),
+    **dict.fromkeys(
+        ("concat", "concatenate", "stack", "hstack", "vstack", "column_stack", "dstack"), join
+    ),
     **dict.fromkeys(("zeros_like", "ones_like", "empty_like", "full_like"), like),
     **dict.fromkeys(
-        ("shape", "ndim", "size", "result_type", "can_cast", "iscomplexobj", "isrealobj", "broadcast_shapes"), about
+        (
+            "shape",
+            "ndim",
+            "size",
+            "result_type",
+            "can_cast",
+            "iscomplexobj",
+            "isrealobj",
+            "broadcast_shapes",
+        ),
+        about,
     ),
-    **dict.fromkeys(("asarray", "array", "astype", "copy", "ascontiguousarray", "asanyarray"), convert),
-    **dict.fromkeys(("matmul", "vecdot", "dot", "inner", "vdot", "tensordot", "matvec", "vecmat"), product),
-    **dict.fromkeys(("argmax", "argmin", "argsort", "count_nonzero", "searchsorted", "isin"), indices_and_counts),
-    **dict.fromkeys(("put", "place", "copyto", "putmask", "fill_diagonal", "put_along_axis"), untraceable),
+    **dict.fromkeys(
+        ("asarray", "array", "astype", "copy", "ascontiguousarray", "asanyarray"), convert
+    ),
+    **dict.fromkeys(
+        ("matmul", "vecdot", "dot", "inner", "vdot", "tensordot", "matvec", "vecmat"), product
+    ),
+    **dict.fromkeys(
+        ("argmax", "argmin", "argsort", "count_nonzero", "searchsorted", "isin"), indices_and_counts
+    ),
+    **dict.fromkeys(
+        ("put", "place", "copyto", "putmask", "fill_diagonal", "put_along_axis"), untraceable
+    ),
     "where": where,
     "broadcast_arrays": broadcast_arrays,
     "meshgrid": meshgrid,
@@ -592,7 +683,9 @@ def _method(x: Traced, name: str) -> Any:
     if name in METHODS:
         function = getattr(np, METHODS[name])
         if name in ("reshape", "transpose"):
-            return lambda *args, **kwargs: function(x, args[0] if len(args) == 1 else args or None, **kwargs)
+            return lambda *args, **kwargs: function(
+                x, args[0] if len(args) == 1 else args or None, **kwargs
+            )
         return functools.partial(function, x)
     if name == "astype":
         return lambda dtype, *args, **kwargs: convert("astype", np.astype, (x, dtype), {})

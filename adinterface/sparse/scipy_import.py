@@ -8,14 +8,17 @@ from ..core.contract.errors import MissingEngineError
 
 
 def scipy_sparse() -> ModuleType:
-    """`scipy.sparse`. Raises MissingEngineError, which names the extra, where SciPy is not installed."""
+    """`scipy.sparse`. Raises MissingEngineError, which names the extra, where SciPy is not
+    installed.
+    """
     try:
         import scipy.sparse
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "scipy":
             raise
         raise MissingEngineError(
-            "AutoSparse needs SciPy, which is not installed: pip install 'adinterface[sparse]'", name="scipy"
+            "AutoSparse needs SciPy, which is not installed: pip install 'adinterface[sparse]'",
+            name="scipy",
         ) from None
     sparse: ModuleType = scipy.sparse
     return sparse

@@ -15,19 +15,26 @@ from .pattern import SparsityPattern
 
 
 def sparsity(
-    operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
+    operator: Callable[..., Any],
+    f: Callable[..., Any],
+    backend: AutoBackend,
+    /,
+    *args: Any,
+    **kwargs: Any,
 ) -> SparsityPattern:
     """The sparsity pattern of f's Jacobian or Hessian, and its colouring.
 
-    operator: `jacobian` or `hessian` (or the operators that return the value, too). backend: an `AutoSparse`; any other is
-    wrapped in `AutoSparse(backend)`. The pattern is found by its `detect`, and coloured for its engine. args, kwargs: the
-    operator's arguments after the backend. The pattern has a row for each number in the result and a column for each in the
-    arguments, in the order of their leaves.
+    operator: `jacobian` or `hessian` (or the operators that return the value, too). backend: an
+    `AutoSparse`; any other is wrapped in `AutoSparse(backend)`. The pattern is found by its
+    `detect`, and coloured for its engine. args, kwargs: the operator's arguments after the backend.
+    The pattern has a row for each number in the result and a column for each in the arguments, in
+    the order of their leaves.
 
-    The result can be saved, drawn, and passed on: `AutoSparse(backend, pattern=sparsity(jacobian, f, backend, x))` skips
-    detection and colouring.
+    The result can be saved, drawn, and passed on: `AutoSparse(backend, pattern=sparsity(jacobian,
+    f, backend, x))` skips detection and colouring.
 
-    Raises the operator's errors, SparsityError if no pattern can be found, TypeError for another operator.
+    Raises the operator's errors, SparsityError if no pattern can be found, TypeError for another
+    operator.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, jacobian

@@ -1,7 +1,9 @@
-"""Arrays that carry, for each element, the set of inputs that it depends on, and the values from which f's shapes follow.
+"""Arrays that carry, for each element, the set of inputs that it depends on, and the values from
+which f's shapes follow.
 
-They answer the Array API and the NumPy protocols, as `array_namespace` and `numpy_function` do. So any f that runs on several
-engines can be traced. What cannot be followed raises; nothing is ever left out in silence.
+They answer the Array API and the NumPy protocols, as `array_namespace` and `numpy_function` do. So
+any f that runs on several engines can be traced. What cannot be followed raises; nothing is ever
+left out in silence.
 """
 
 from __future__ import annotations
@@ -66,7 +68,17 @@ class Rules(NamedTuple):
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     """An array of f, while f is traced."""
 
-    __slots__ = ("_sets", "_value", "changes", "fixed", "places", "root", "seen", "shared", "tracing")
+    __slots__ = (
+        "_sets",
+        "_value",
+        "changes",
+        "fixed",
+        "places",
+        "root",
+        "seen",
+        "shared",
+        "tracing",
+    )
     __array_priority__: float = 1000.0
     __hash__ = None  # type: ignore[assignment]
     rules: ClassVar[Rules]
@@ -77,11 +89,13 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         self.tracing: Trace = trace
         #: Whether the value is the same for all arguments.
         self.fixed: bool = fixed
-        #: Whether another array may share the memory, in NumPy, so that the effect of writing is unknown.
+        #: Whether another array may share the memory, in NumPy, so that the effect of writing is
+        #: unknown.
         self.shared: bool = False
         #: How often something was written into it.
         self.changes: int = 0
-        #: For a view made by an index: its base, the numbers of its elements there, and the base's state that it has read.
+        #: For a view made by an index: its base, the numbers of its elements there, and the base's
+        #: state that it has read.
         self.root: Traced | None = None
         self.places: Any = None
         self.seen: int = 0
@@ -101,7 +115,11 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         root = self.root
         if root is not None and self.seen != root.changes:
             self._value = root._value.reshape(-1)[self.places]
-            self._sets, self.fixed, self.seen = selected(root._sets, self.places), root.fixed, root.changes
+            self._sets, self.fixed, self.seen = (
+                selected(root._sets, self.places),
+                root.fixed,
+                root.changes,
+            )
 
     # properties of an array
 
@@ -185,7 +203,9 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         target.write(..., result)
         return target
 
-    def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any
+    ) -> Any:
         return self.rules.apply_numpy(function, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -195,7 +215,10 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         key = index_of(key)
         places = self.numbers[key]
         result = Traced(self.value[key], selected(self.sets, places), self.tracing, self.fixed)
-        if all(part is None or isinstance(part, _BASIC) for part in (key if isinstance(key, tuple) else (key,))):
+        if all(
+            part is None or isinstance(part, _BASIC)
+            for part in (key if isinstance(key, tuple) else (key,))
+        ):
             result.root = self if self.root is None else self.root
             result.places = places if self.root is None else self.places[key]
             result.seen, result.shared = result.root.changes, self.shared
@@ -286,8 +309,12 @@ def index_of(key: Any) -> Any:
 
 
 def placeholder(library: Library, array: Any) -> np.ndarray[Any, Any]:
-    """Random numbers for an array that an engine has not computed yet. Only its shape and dtype may be used."""
-    own = {"real": "float64", "complex": "complex128", "integer": "int64", "bool": "bool"}.get(kind(library.dtype(array)))
+    """Random numbers for an array that an engine has not computed yet. Only its shape and dtype may
+    be used.
+    """
+    own = {"real": "float64", "complex": "complex128", "integer": "int64", "bool": "bool"}.get(
+        kind(library.dtype(array))
+    )
     if own is None:
         raise Untraceable(f"f takes an array of dtype {library.dtype(array)} that is traced")
     return np.random.default_rng(0).uniform(1.0, 2.0, library.shape(array)).astype(own)
@@ -311,7 +338,9 @@ class TracedLibrary(Library):
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any]:
         return x.known()  # type: ignore[no-any-return]
 
-    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+    def asarray(
+        self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False
+    ) -> Any:
         if not isinstance(like, Traced) or not isinstance(x, (np.ndarray, np.generic)):
             raise Untraceable("f differentiates inside what is traced")
         return Traced(np.array(x, dtype), None, like.tracing, True)  # numbers that f has made

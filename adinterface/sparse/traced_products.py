@@ -15,10 +15,17 @@ from .traced import Traced
 _TERMS = 3 * 10**7
 
 
-def product_of(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """`matmul` and its kin on two operands of which one is traced or both; None if this is better taken as a whole."""
+def product_of(
+    name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """`matmul` and its kin on two operands of which one is traced or both; None if this is better
+    taken as a whole.
+    """
     a, b = [x if isinstance(x, Traced) else np.asarray(x) for x in args[:2]]
-    rest, options = args[2:], {key: value for key, value in kwargs.items() if key in ("axis", "axes")}
+    rest, options = (
+        args[2:],
+        {key: value for key, value in kwargs.items() if key in ("axis", "axes")},
+    )
     if len(args) < 2 or (name == "dot" and (a.ndim == 0 or b.ndim == 0)):
         return a * b
     with np.errstate(all="ignore"):
@@ -38,8 +45,16 @@ def product_of(name: str, function: Callable[..., Any], args: Sequence[Any], kwa
         kept = slice(None)
         if not isinstance(other, Traced) or (other.fixed and other.sets is None):
             kept = _value(other).ravel()[others] != 0
-        sets = union(sets, product(_matrix(results[kept], numbers[kept], (value.size, x.size)), x.sets))
-    if trace.second and isinstance(a, Traced) and isinstance(b, Traced) and a.sets is not None and b.sets is not None:
+        sets = union(
+            sets, product(_matrix(results[kept], numbers[kept], (value.size, x.size)), x.sets)
+        )
+    if (
+        trace.second
+        and isinstance(a, Traced)
+        and isinstance(b, Traced)
+        and a.sets is not None
+        and b.sets is not None
+    ):
         met = product(_matrix(left, right, (a.size, b.size)), b.sets)
         trace.meet(a.sets, met)
     return Traced(value, sets, trace, fixed)
@@ -54,11 +69,19 @@ def _matrix(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
 
 
 def _terms(
-    name: str, function: Callable[..., Any], a: Any, b: Any, rest: Sequence[Any], options: dict[str, Any], value: Any
+    name: str,
+    function: Callable[..., Any],
+    a: Any,
+    b: Any,
+    rest: Sequence[Any],
+    options: dict[str, Any],
+    value: Any,
 ) -> tuple[Any, Any, Any] | None:
-    """Of each term of all sums the numbers of its result and of its factors in a and b; None if there are too many terms.
+    """Of each term of all sums the numbers of its result and of its factors in a and b; None if
+    there are too many terms.
 
-    `[x0, x1] @ [y0, y1]` has the terms `([0, 0], [0, 1], [0, 1])`. Terms with a zero in a plain matrix a are left out.
+    `[x0, x1] @ [y0, y1]` has the terms `([0, 0], [0, 1], [0, 1])`. Terms with a zero in a plain
+    matrix a are left out.
     """
     left = np.arange(a.size).reshape(a.shape)
     right = np.arange(b.size).reshape(b.shape)
@@ -120,5 +143,7 @@ def _aligned(left: Any, right: Any, axis: int, value: Any) -> tuple[Any, Any, An
     left, right = np.broadcast_arrays(left, right)
     shape = list(left.shape)
     del shape[axis]
-    results = np.broadcast_to(np.expand_dims(np.arange(value.size).reshape(shape), axis), left.shape)
+    results = np.broadcast_to(
+        np.expand_dims(np.arange(value.size).reshape(shape), axis), left.shape
+    )
     return results.ravel(), left.ravel(), right.ravel()

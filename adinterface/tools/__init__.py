@@ -1,4 +1,5 @@
-"""What people do with operators: compare and choose backends, check gradients and neutral code, explain a call.
+"""What people do with operators: compare and choose backends, check gradients and neutral code,
+explain a call.
 
 It may import core, rules and batching. Nothing imports it.
 """

@@ -1,7 +1,8 @@
-"""`check_gradient`: a gradient against differences along random directions, in a handful of evaluations of f.
+"""`check_gradient`: a gradient against differences along random directions, in a handful of
+evaluations of f.
 
-`evidence` says what differences show along a direction. Here are the directions: all leaves, some leaves, the entries of a
-leaf; and the errors of the gradient itself.
+`evidence` says what differences show along a direction. Here are the directions: all leaves, some
+leaves, the entries of a leaf; and the errors of the gradient itself.
 
 Source. Directions with random signs: as in SPSA, J. Spall, IEEE Trans. Automatic Control 37 (1992).
 """
@@ -33,7 +34,8 @@ Status = Literal["right", "wrong", "kink", "undecided"]
 ALONE = 16
 #: How many entries of a leaf are looked at alone, where f has a kink.
 ENTRIES = 8
-#: An undecided leaf counts as right if its slopes agree to this relative error, and it is not the only one.
+#: An undecided leaf counts as right if its slopes agree to this relative error, and it is not the
+#: only one.
 WEAK = 0.05
 _EVERYTHING = "all leaves together"
 #: The path of a finding about the value of f itself.
@@ -42,15 +44,18 @@ VALUE = "the value of f"
 LOOSE = 1e-2
 
 
-# Results -------------------------------------------------------------------------------------------------------------
+# Results
+# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class LeafCheck:
     """The slope of f along one random direction, by the gradient and by differences.
 
-    path: the leaf that the direction moves, each of its numbers by 1 or -1 (a complex one by a random unit).
-    status: `"right"`; `"wrong"`; `"kink"` if the slopes ahead and behind differ and the gradient is one of them, or their
+    path: the leaf that the direction moves, each of its numbers by 1 or -1 (a complex one by a
+        random unit).
+    status: `"right"`; `"wrong"`; `"kink"` if the slopes ahead and behind differ and the gradient is
+        one of them, or their
     mean, as engines have it; `"undecided"` if differences cannot tell.
     error: the estimated error of the difference of the two slopes. size: of the slopes.
     tolerance: the largest accepted difference of the two slopes.
@@ -76,7 +81,9 @@ class LeafCheck:
 
     @property
     def loose(self) -> bool:
-        """Whether the slopes are known no better than to a per cent of themselves: they may agree by chance."""
+        """Whether the slopes are known no better than to a per cent of themselves: they may agree
+        by chance.
+        """
         apart = abs(self.gradient - self.differences) + self.error
         return apart > LOOSE * max(abs(self.gradient), abs(self.differences))
 
@@ -90,13 +97,18 @@ class LeafCheck:
             return f"{self.path} is undecided: {self.note}"
         if math.isnan(self.differences) and self.note:
             return f"{self.path} is {self.status}: {self.note}"
-        numbers = f"slope {self.gradient:.8g} by the gradient, {self.differences:.8g} by differences"
+        numbers = (
+            f"slope {self.gradient:.8g} by the gradient, {self.differences:.8g} by differences"
+        )
         if self.status == "right":
             return f"{self.path} is right: {numbers}{self.note and '; ' + self.note}"
         if self.status == "kink":
             sides = f"slope {self.behind:.8g} behind, {self.ahead:.8g} ahead"
             return f"{self.path} is at a kink: {sides}, {self.gradient:.8g} by the gradient"
-        return f"{self.path} is wrong: {numbers} (tolerance {self.tolerance:.1g}{self.note and '; ' + self.note})"
+        return (
+            f"{self.path} is wrong: {numbers} (tolerance"
+            f" {self.tolerance:.1g}{self.note and '; ' + self.note})"
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,7 +131,12 @@ class GradientCheck(Verdict):
     def findings(self) -> tuple[LeafCheck, ...]:
         """Whatever is not right: leaves, or a whole direction if no leaf explains it."""
         leaves = tuple([check for check in self.leaves if check.status != "right"])
-        return leaves or tuple([check for check in self.whole if check.status == "wrong" or not self.leaves])[:1]
+        return (
+            leaves
+            or tuple([check for check in self.whole if check.status == "wrong" or not self.leaves])[
+                :1
+            ]
+        )
 
     @property
     def wrong(self) -> tuple[LeafCheck, ...]:
@@ -142,30 +159,42 @@ class GradientCheck(Verdict):
 
     @property
     def digits(self) -> int | None:
-        """To so many digits the slopes agree, at least, wherever they are right; None if they are nowhere."""
+        """To so many digits the slopes agree, at least, wherever they are right; None if they are
+        nowhere.
+        """
         right = [check.relative for check in (*self.whole, *self.leaves) if check.status == "right"]
         return int(-math.log10(max(*right, 1e-16))) if right else None
 
     def __repr__(self) -> str:
         failures = [*self.wrong, *self.undecided]
-        passed = "right" + (f", to {self.digits} digits" if self.digits else "") + ", but for kinks" * bool(self.kinks)
+        passed = (
+            "right"
+            + (f", to {self.digits} digits" if self.digits else "")
+            + ", but for kinks" * bool(self.kinks)
+        )
         # The worst comes first: an assertion may show no more than the beginning.
-        verdict = f"{'FAILED' if self.wrong else 'UNDECIDED'}, {failures[0]}" if failures else passed
+        verdict = (
+            f"{'FAILED' if self.wrong else 'UNDECIDED'}, {failures[0]}" if failures else passed
+        )
         lines = [f"check_gradient({self.backend!r}): {verdict}"]
         lines.extend(f"  {check}" for check in (*failures[1:], *self.kinks))
         for check in (*self.whole[:1], *self.leaves):
             if check.status == "right" and check.note:
                 lines.append(f"  {check}")
             elif check.status == "right" and check.unseen >= 0.01:
-                lines.append(f"  an error below {check.unseen:.0%} in {check.path} would not be seen")
+                lines.append(
+                    f"  an error below {check.unseen:.0%} in {check.path} would not be seen"
+                )
         lines.append(
-            f"  {self.number_count} numbers in {self.leaf_count} leaves; {len(self.whole)} directions of all leaves, "
-            f"{len(self.leaves)} of one leaf; {self.evaluations} evaluations of f; seed {self.seed}"
+            f"  {self.number_count} numbers in {self.leaf_count} leaves; {len(self.whole)}"
+            f" directions of all leaves, {len(self.leaves)} of one leaf; {self.evaluations}"
+            f" evaluations of f; seed {self.seed}"
         )
         return "\n".join(lines)
 
 
-# The check -----------------------------------------------------------------------------------------------------------
+# The check
+# ------------------------------------------------------------------------------------------------
 
 
 def check_gradient(
@@ -181,29 +210,35 @@ def check_gradient(
 ) -> GradientCheck:
     """Check a backend's gradient against finite differences along random directions.
 
-    A few directions move all leaves at once, with four to ten evaluations of f each. Then up to 16 leaves are moved alone:
-    those with the smallest part in these directions. If something disagrees, f is evaluated with more steps, and the wrong leaf
-    is found by bisection. So the number of evaluations does not depend on the size of the model: a million parameters take 60
-    to 150. f gets the arrays that the backend would give it.
+    A few directions move all leaves at once, with four to ten evaluations of f each. Then up to 16
+    leaves are moved alone: those with the smallest part in these directions. If something
+    disagrees, f is evaluated with more steps, and the wrong leaf is found by bisection. So the
+    number of evaluations does not depend on the size of the model: a million parameters take 60 to
+    150. f gets the arrays that the backend would give it.
 
-    f, backend, args, kwargs: as for `gradient`; to give f a keyword named as one of the following, wrap it.
+    f, backend, args, kwargs: as for `gradient`; to give f a keyword named as one of the following,
+        wrap it.
 
-    gradient: what is checked in place of the backend's gradient, called as `gradient(*args, **kwargs)`: a prepared call of
-    `gradient` or `value_and_gradient`, or a function that returns a tuple with an entry for each argument, as `gradient` does.
+    gradient: what is checked in place of the backend's gradient, called as `gradient(*args,
+        **kwargs)`: a prepared call of
+    `gradient` or `value_and_gradient`, or a function that returns a tuple with an entry for each
+    argument, as `gradient` does.
     seed: of the random directions; the same seed gives the same directions.
     directions: how many directions move all leaves.
-    rtol: the accepted difference of the two slopes, relative to their size; None takes eps^(3/5) of the coarsest dtype (4e-10
-    for float64, 7e-5 for float32), and eps^(2/5) (5e-7, 2e-3) where f is too rough for more. The estimated error of the
-    differences is added.
+    rtol: the accepted difference of the two slopes, relative to their size; None takes eps^(3/5) of
+        the coarsest dtype (4e-10
+    for float64, 7e-5 for float32), and eps^(2/5) (5e-7, 2e-3) where f is too rough for more. The
+    estimated error of the differences is added.
 
-    Returns a `GradientCheck`, true if the gradient is right; it names each wrong leaf with both slopes. Where f has a
-    kink (its slopes ahead and behind differ), any result between them counts as right.
-    Raises what the gradient raises, ValueError if `directions` is less than 1, TypeError if `gradient` returns no such tuple.
+    Returns a `GradientCheck`, true if the gradient is right; it names each wrong leaf with both
+    slopes. Where f has a kink (its slopes ahead and behind differ), any result between them counts
+    as right. Raises what the gradient raises, ValueError if `directions` is less than 1, TypeError
+    if `gradient` returns no such tuple.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, check_gradient
-    >>> check_gradient(lambda p: (p["x"] ** 3).sum(), AutoFiniteDifferences(), {"x": np.array([1.0, 2.0])}).ok
-    True
+    >>> check_gradient(lambda p: (p["x"] ** 3).sum(), AutoFiniteDifferences(), {"x": np.array([1.0,
+    2.0])}).ok True
     """
     require_function("check_gradient", f)
     if directions < 1:
@@ -227,11 +262,15 @@ def checked(
     claimed = own if gradient is None else functools.partial(_given, gradient)
     with recording() as record:
         result = claimed(*args, **kwargs)
-    estimated = {leaf.leaf: leaf.relative for accuracy in record.accuracies for leaf in accuracy.leaves}
+    estimated = {
+        leaf.leaf: leaf.relative for accuracy in record.accuracies for leaf in accuracy.leaves
+    }
     probe = Probe(counting, backend, args, kwargs)
     whole, leaves = _Search(probe, claimed, _by_path(result), seed, rtol, estimated).run(directions)
     sizes = [point.size for point in probe.points]
-    return GradientCheck(backend, tuple(whole), tuple(leaves), len(sizes), sum(sizes), counting.calls, seed)
+    return GradientCheck(
+        backend, tuple(whole), tuple(leaves), len(sizes), sum(sizes), counting.calls, seed
+    )
 
 
 def _given(gradient: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -239,14 +278,16 @@ def _given(gradient: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any
     found = getattr(result, "gradient", result)  # the second part of `value_and_gradient`
     if not isinstance(found, tuple) or len(found) != len(args):
         raise TypeError(
-            f"check_gradient: gradient=... must return a tuple with an entry for each argument of f ({len(args)} here), as "
-            f"`gradient` does; it returned {type(found).__name__}."
+            "check_gradient: gradient=... must return a tuple with an entry for each argument of f"
+            f" ({len(args)} here), as `gradient` does; it returned {type(found).__name__}."
         )
     return found
 
 
 def _by_path(gradients: tuple[Any, ...]) -> dict[str, Array]:
-    leaves = [place for i, entry in enumerate(gradients) for place in named_leaves(entry, f"args[{i}]")]
+    leaves = [
+        place for i, entry in enumerate(gradients) for place in named_leaves(entry, f"args[{i}]")
+    ]
     return {path: widened(leaf.library.to_numpy(leaf.value)) for path, leaf in leaves}
 
 
@@ -262,7 +303,8 @@ class _Search:
         rtol: float | None,
         errors: Mapping[int, float],
     ):
-        #: errors: of the leaves, as a backend of finite differences estimates them, relative to the largest number.
+        #: errors: of the leaves, as a backend of finite differences estimates them, relative to the
+        #: largest number.
         self.given, self.claimed, self.seed, self.errors = probe, claimed, seed, errors
         #: As in `decide`.
         self.rtol = probe.epsilon**0.6 if rtol is None else rtol
@@ -276,7 +318,9 @@ class _Search:
         for n, (path, point) in enumerate(zip(probe.paths, probe.points)):
             own = gradients.get(path)
             if own is None or own.shape != point.shape:
-                seen = "there is no gradient" if own is None else f"the gradient has shape {own.shape}"
+                seen = (
+                    "there is no gradient" if own is None else f"the gradient has shape {own.shape}"
+                )
                 note = f"{seen}, but the leaf has shape {point.shape}"
                 self.malformed.append(LeafCheck(path, "wrong", math.nan, math.nan, note=note))
             elif point.size:
@@ -304,8 +348,8 @@ class _Search:
     def _hopeless(self, again: Any) -> LeafCheck:
         if np.isfinite(again):
             note = (
-                f"f gives {self.given.value:.17g} and then {again:.17g} at the same point. Fix its random numbers (a seed or a "
-                f"key as an argument), or switch dropout off."
+                f"f gives {self.given.value:.17g} and then {again:.17g} at the same point. Fix its"
+                " random numbers (a seed or a key as an argument), or switch dropout off."
             )
         else:
             note = f"f is {again} at this point. Choose a point where it is finite."
@@ -335,7 +379,9 @@ class _Search:
         random = np.random.default_rng([self.seed, self.drawn])
         if point.dtype.kind == "c":
             return np.asarray(np.exp(2j * np.pi * random.random(point.shape)), point.dtype)
-        signs = np.asarray(random.integers(0, 2, point.shape, dtype=np.int8) * 2.0 - 1.0, point.dtype)
+        signs = np.asarray(
+            random.integers(0, 2, point.shape, dtype=np.int8) * 2.0 - 1.0, point.dtype
+        )
         if n in self.triangles:
             return signs + np.swapaxes(signs, -1, -2)
         return np.ones_like(signs) if signs.size == 1 else signs
@@ -353,7 +399,10 @@ class _Search:
             return self._entries(n, found, signs)
         if found.status != "right" and point.size > 1 and self._reads_one_triangle(n):
             self.triangles.add(n)
-            note = "f reads one triangle, so symmetric displacements were taken. Write f((a + a.T) / 2) to be free of that"
+            note = (
+                "f reads one triangle, so symmetric displacements were taken. Write f((a + a.T) /"
+                " 2) to be free of that"
+            )
             return replace(self._examine({n: self._signs(n)}, path, scale), note=note)
         # The direction in which the gradient is largest: nothing cancels.
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -364,7 +413,9 @@ class _Search:
         if found.status == "undecided" and point.size > 1:
             for direction in (signs * np.where(point == 0, 1.0, np.abs(point) / scale), aligned):
                 other = self._examine({n: direction}, path, scale)
-                if other.status == "wrong" or (other.status == "right" and (direction is aligned or not other.loose)):
+                if other.status == "wrong" or (
+                    other.status == "right" and (direction is aligned or not other.loose)
+                ):
                     return other
                 if other.status != "right":
                     found = min(found, other, key=lambda check: check.relative or math.inf)
@@ -373,7 +424,9 @@ class _Search:
         return found
 
     def _reads_one_triangle(self, n: int) -> bool:
-        """Whether a leaf is symmetric, and f does not change with what is above, or below, its diagonal."""
+        """Whether a leaf is symmetric, and f does not change with what is above, or below, its
+        diagonal.
+        """
         point = self.probe.points[n]
         if (
             point.ndim < 2
@@ -382,9 +435,15 @@ class _Search:
         ):
             return False
         moved = point + 1e-3 * self._signs(n) * self._scale(n)
-        triangles = [np.where(np.tri(point.shape[-1], k=-1, dtype=bool) == lower, moved, point) for lower in (True, False)]
+        triangles = [
+            np.where(np.tri(point.shape[-1], k=-1, dtype=bool) == lower, moved, point)
+            for lower in (True, False)
+        ]
         triangles[1] = np.where(np.eye(point.shape[-1], dtype=bool), point, triangles[1])
-        return any(self.probe.at({n: moved.astype(self.probe.storage[n])}) == self.probe.value for moved in triangles)
+        return any(
+            self.probe.at({n: moved.astype(self.probe.storage[n])}) == self.probe.value
+            for moved in triangles
+        )
 
     # what differences show
 
@@ -393,8 +452,8 @@ class _Search:
             parts = [np.real(np.conj(self.gradients[n]) * d) for n, d in direction.items()]
             typical = float(np.sqrt(sum([np.square(part).sum() for part in parts])))
         count = sum([np.count_nonzero(d) for d in direction.values()])
-        # A sum of n numbers moves sqrt(n) times as far. The fourth root, because the n numbers of a layer meet in sums of
-        # about sqrt(n).
+        # A sum of n numbers moves sqrt(n) times as far. The fourth root, because the n numbers of a
+        # layer meet in sums of about sqrt(n).
         reach = scale * float(max(1, count)) ** -0.25
         look = lambda step: self.probe.look(direction, step, self.gradients)
         return confirmed(look, reach, self.probe.epsilon, self.rtol, self.limit, typical)
@@ -403,9 +462,13 @@ class _Search:
         """scale: the step along the direction that moves the numbers by their own size."""
         evidence, rtol = self._evidence(direction, scale), self.rtol
         own = lambda: self._own_error(direction)
-        status, found = evidence.judged(rtol, self.limit, own, self._largest() / scale, self.probe.epsilon)
+        status, found = evidence.judged(
+            rtol, self.limit, own, self._largest() / scale, self.probe.epsilon
+        )
         tolerance = rtol * found.size + CAUTION * found.error
-        check = LeafCheck(path, status, found.gradient, found.differences, found.error, found.size, tolerance)
+        check = LeafCheck(
+            path, status, found.gradient, found.differences, found.error, found.size, tolerance
+        )
         if status == "right":
             return check
         kink = found.kink
@@ -415,14 +478,22 @@ class _Search:
 
     def _at_kink(self, check: LeafCheck, kink: Look) -> LeafCheck:
         """The check of a direction along which f has a kink."""
-        check = replace(check, gradient=kink.slope, differences=kink.central, behind=kink.behind, ahead=kink.ahead)
+        check = replace(
+            check,
+            gradient=kink.slope,
+            differences=kink.central,
+            behind=kink.behind,
+            ahead=kink.ahead,
+        )
         sides = f"slopes {kink.behind:.8g} behind and {kink.ahead:.8g} ahead"
         said = at_kink(kink, kink.slope)
         if said == "right":
             return replace(check, status="kink")
         note = f"f has a kink here, with {sides}"
         if said == "undecided":
-            note += f". {kink.slope:.8g} is between them, but no engine's choice. Check near the kink."
+            note += (
+                f". {kink.slope:.8g} is between them, but no engine's choice. Check near the kink."
+            )
         return replace(check, status=said, tolerance=kink.jump / 2, note=note)
 
     def _entries(self, n: int, found: LeafCheck, signs: Array) -> LeafCheck:
@@ -457,13 +528,19 @@ class _Search:
         return found
 
     def _own_error(self, direction: Direction) -> float:
-        """The error of the gradient's slope: as its engine estimates it, or its change at points a few roundings away."""
+        """The error of the gradient's slope: as its engine estimates it, or its change at points a
+        few roundings away.
+        """
         if self.errors:
             parts = [
-                self.errors.get(n, 0.0) * largest_of(self.gradients[n]) * float(np.linalg.norm(d)) for n, d in direction.items()
+                self.errors.get(n, 0.0) * largest_of(self.gradients[n]) * float(np.linalg.norm(d))
+                for n, d in direction.items()
             ]
             return sum(parts)
-        change = [sum([inner(other[n] - self.gradients[n], d) for n, d in direction.items()]) for other in self._others]
+        change = [
+            sum([inner(other[n] - self.gradients[n], d) for n, d in direction.items()])
+            for other in self._others
+        ]
         return max(map(abs, change), default=0.0)
 
     @functools.cached_property
@@ -472,7 +549,10 @@ class _Search:
         given, random = self.given, np.random.default_rng([self.seed, 1])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they were shown
-            found = [_by_path(self.claimed(*[nearby(arg, random) for arg in given.args], **given.kwargs)) for _ in range(4)]
+            found = [
+                _by_path(self.claimed(*[nearby(arg, random) for arg in given.args], **given.kwargs))
+                for _ in range(4)
+            ]
         return [{n: each[given.paths[n]] for n in self.gradients} for each in found]
 
     def _largest(self) -> float:
@@ -481,14 +561,28 @@ class _Search:
 
     def _why(self, found: Evidence) -> str:
         if not found.finite:
-            return "f is not finite at the points around it. Check at a point inside of where f is defined."
+            return (
+                "f is not finite at the points around it. Check at a point inside of where f is"
+                " defined."
+            )
         if not math.isfinite(found.error) or not found.noisy:
-            seen = f"(by {found.error:.1g} of {found.differences:.1g})" if math.isfinite(found.error) else "at every step"
-            return f"its differences change from step to step {seen}. Check at a point where f is smooth, or a part of f."
-        where = "Scale f or the leaf so that it counts" if self.probe.epsilon < 1e-10 else "Check in float64"
+            seen = (
+                f"(by {found.error:.1g} of {found.differences:.1g})"
+                if math.isfinite(found.error)
+                else "at every step"
+            )
+            return (
+                f"its differences change from step to step {seen}. Check at a point where f is"
+                " smooth, or a part of f."
+            )
+        where = (
+            "Scale f or the leaf so that it counts"
+            if self.probe.epsilon < 1e-10
+            else "Check in float64"
+        )
         return (
-            f"the rounding of f hides slopes below {CAUTION * found.error:.1g}, and the gradient says {found.gradient:.1g}. "
-            f"{where}, or check a smaller part of f."
+            f"the rounding of f hides slopes below {CAUTION * found.error:.1g}, and the gradient"
+            f" says {found.gradient:.1g}. {where}, or check a smaller part of f."
         )
 
 

@@ -33,12 +33,13 @@ Status = Literal["runs", "fails", "differs"]
 
 #: What NumPy calls functions that the Array API standard has under another name.
 _STANDARD_NAMES = {
-    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
-    "arctan2": "atan2", "arctanh": "atanh", "concatenate": "concat", "conjugate": "conj", "cumsum": "cumulative_sum",
-    "cumprod": "cumulative_prod", "divmod": "floor_divide and xp.remainder", "dot": "matmul or xp.vecdot",
-    "float_power": "pow", "hstack": "concat", "vstack": "concat", "invert": "bitwise_invert", "mod": "remainder",
-    "power": "pow", "ravel": "reshape(x, (-1,))", "swapaxes": "permute_dims", "transpose": "permute_dims",
-    "true_divide": "divide", "newaxis": "expand_dims",
+    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
+    "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "concatenate": "concat",
+    "conjugate": "conj", "cumsum": "cumulative_sum", "cumprod": "cumulative_prod",
+    "divmod": "floor_divide and xp.remainder", "dot": "matmul or xp.vecdot", "float_power": "pow",
+    "hstack": "concat", "vstack": "concat", "invert": "bitwise_invert", "mod": "remainder",
+    "power": "pow", "ravel": "reshape(x, (-1,))", "swapaxes": "permute_dims",
+    "transpose": "permute_dims", "true_divide": "divide", "newaxis": "expand_dims",
 }  # fmt: skip
 
 
@@ -47,8 +48,8 @@ class NeutralFinding:
     """The result of f in one namespace.
 
     where: `"array_api_strict"`, or the backend.
-    status: `"runs"`; `"fails"`, with the line of f and the error; `"differs"`: it runs, but returns other numbers than with
-    NumPy.
+    status: `"runs"`; `"fails"`, with the line of f and the error; `"differs"`: it runs, but returns
+    other numbers than with NumPy.
     """
 
     where: str
@@ -63,12 +64,16 @@ class NeutralFinding:
         if self.status == "runs":
             return f"{self.where}: runs"
         place = f" at {Path(self.file).name}:{self.line}: {self.source}" if self.line else ""
-        return f"{self.where}: {self.status}{place}\n    {self.message}" + (f"\n    {self.hint}" if self.hint else "")
+        return f"{self.where}: {self.status}{place}\n    {self.message}" + (
+            f"\n    {self.hint}" if self.hint else ""
+        )
 
 
 @dataclass(frozen=True, repr=False)
 class NeutralCheck(Verdict):
-    """The result of `check_neutral`. True if f runs everywhere and returns NumPy's numbers; prints as a page of text."""
+    """The result of `check_neutral`. True if f runs everywhere and returns NumPy's numbers; prints
+    as a page of text.
+    """
 
     name: str
     results: tuple[NeutralFinding, ...]
@@ -83,23 +88,36 @@ class NeutralCheck(Verdict):
         return "wrong" if self.findings else "right"
 
     def __repr__(self) -> str:
-        runs = ", ".join(result.where for result in self.results if result.status == "runs") or "nothing"
+        runs = (
+            ", ".join(result.where for result in self.results if result.status == "runs")
+            or "nothing"
+        )
         verdict = "ok" if self.ok else "fails"
-        lines = [f"check_neutral({self.name}): {verdict}; runs on {runs}", *[f"  {finding}" for finding in self.findings]]
+        lines = [
+            f"check_neutral({self.name}): {verdict}; runs on {runs}",
+            *[f"  {finding}" for finding in self.findings],
+        ]
         return "\n".join(lines)
 
 
 def check_neutral(
-    f: Callable[..., Any], /, *args: Any, backends: Sequence[AutoBackend] | None = None, **kwargs: Any
+    f: Callable[..., Any],
+    /,
+    *args: Any,
+    backends: Sequence[AutoBackend] | None = None,
+    **kwargs: Any,
 ) -> NeutralCheck:
-    """Run f on `array_api_strict`, which implements only the Array API standard, and traced by every installed engine.
+    """Run f on `array_api_strict`, which implements only the Array API standard, and traced by
+    every installed engine.
 
-    f, args, kwargs: as for `gradient`; f may return any tree. It is written with `xp = array_namespace(x)`.
+    f, args, kwargs: as for `gradient`; f may return any tree. It is written with `xp =
+        array_namespace(x)`.
     backends: instead of all installed ones.
 
-    Returns a `NeutralCheck`, true if f runs everywhere and returns the numbers that it returns with NumPy. Otherwise it names
-    the line of f, the error and, if known, what to write. Later lines are not reached, so check again after a correction.
-    Raises the errors of f with NumPy arrays, and MissingEngineError without the package array-api-strict.
+    Returns a `NeutralCheck`, true if f runs everywhere and returns the numbers that it returns with
+    NumPy. Otherwise it names the line of f, the error and, if known, what to write. Later lines are
+    not reached, so check again after a correction. Raises the errors of f with NumPy arrays, and
+    MissingEngineError without the package array-api-strict.
 
     >>> import numpy as np
     >>> from adinterface import array_namespace
@@ -111,9 +129,16 @@ def check_neutral(
     True
     """
     require_function("check_neutral", f)
-    chosen = installed() if backends is None else listed("check_neutral(f, *args, backends=...)", backends, empty=True)
+    chosen = (
+        installed()
+        if backends is None
+        else listed("check_neutral(f, *args, backends=...)", backends, empty=True)
+    )
     structure, leaves = flatten(Constant((args, kwargs)), "an argument")
-    arrays = [leaf.value if leaf.library is PYTHON else leaf.library.to_numpy(leaf.value) for leaf in leaves]
+    arrays = [
+        leaf.value if leaf.library is PYTHON else leaf.library.to_numpy(leaf.value)
+        for leaf in leaves
+    ]
 
     def called_with(convert: Callable[[Array], Any]) -> Any:
         inner, keywords = structure.build(
@@ -126,9 +151,13 @@ def check_neutral(
         import array_api_strict as strict
     except ImportError as error:
         raise MissingEngineError(
-            "check_neutral needs array_api_strict, which is not installed: pip install array-api-strict", name=error.name
+            "check_neutral needs array_api_strict, which is not installed: pip install"
+            " array-api-strict",
+            name=error.name,
         ) from None
-    runs: list[tuple[str, Callable[[], Any]]] = [("array_api_strict", functools.partial(called_with, strict.asarray))]
+    runs: list[tuple[str, Callable[[], Any]]] = [
+        ("array_api_strict", functools.partial(called_with, strict.asarray))
+    ]
     for backend in chosen:
         find(backend)  # before f runs: a missing engine is not a fault of f
         name = type(backend).__name__ if backend == type(backend)() else repr(backend)
@@ -137,12 +166,16 @@ def check_neutral(
     return NeutralCheck(called, tuple([_result(where, run, f, wanted) for where, run in runs]))
 
 
-def _traced(f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _traced(
+    f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     value, _ = pullback(f, backend, *args, **kwargs)
     return value
 
 
-def _result(where: str, run: Callable[[], Any], f: Callable[..., Any], wanted: list[Array]) -> NeutralFinding:
+def _result(
+    where: str, run: Callable[[], Any], f: Callable[..., Any], wanted: list[Array]
+) -> NeutralFinding:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -166,7 +199,8 @@ def _numbers(result: Any) -> list[Array]:
             computed.append(np.asarray(next(values)))
         elif isinstance(place.value, (bool, int, float, complex)):
             computed.append(np.asarray(place.value))
-        elif hasattr(place.value, "__dlpack__"):  # such as an array that only array-api-compat knows
+        # Such as an array that only array-api-compat knows.
+        elif hasattr(place.value, "__dlpack__"):
             computed.append(np.from_dlpack(place.value))
 
     structure.fold(collect, lambda node, children: None)
@@ -189,17 +223,24 @@ def _difference(numbers: list[Array], wanted: list[Array]) -> str:
     return ""
 
 
-# The line ------------------------------------------------------------------------------------------------------------
+# The line
+# ------------------------------------------------------------------------------------------------
 
 
 def _line_of(f: Callable[..., Any], trace: TracebackType | None) -> tuple[str, int, str]:
-    """File, number and code of the innermost line in the file of f; if there is none, of the innermost outside packages."""
+    """File, number and code of the innermost line in the file of f; if there is none, of the
+    innermost outside packages.
+    """
     frames = traceback.extract_tb(trace)
     inner = inspect.unwrap(getattr(f, "func", f))
     code = getattr(inner, "__code__", getattr(type(inner).__call__, "__code__", None))
     file = None if code is None else code.co_filename
     own = [frame for frame in frames if frame.filename == file]
-    own = own or [frame for frame in frames if "site-packages" not in frame.filename and not _is_ours(frame.filename)]
+    own = own or [
+        frame
+        for frame in frames
+        if "site-packages" not in frame.filename and not _is_ours(frame.filename)
+    ]
     if not own:
         return "", 0, ""
     number = own[-1].lineno or 0
@@ -216,20 +257,34 @@ def _hint(error: Exception) -> str:
     if isinstance(error, AttributeError) and isinstance(name, str):
         if isinstance(error.obj, ModuleType):
             standard = _STANDARD_NAMES.get(name)
-            return f"The standard calls it xp.{standard}." if standard else f"The standard has no {name}."
-        return f"The standard has functions in place of methods: write xp.{_STANDARD_NAMES.get(name, name)}(x)."
+            return (
+                f"The standard calls it xp.{standard}."
+                if standard
+                else f"The standard has no {name}."
+            )
+        return (
+            "The standard has functions in place of methods: write"
+            f" xp.{_STANDARD_NAMES.get(name, name)}(x)."
+        )
     return next((hint for said, hint in _HINTS.items() if re.search(said, str(error))), "")
 
 
 #: Hints by a pattern of the engine's message.
 _HINTS = {
-    r"Can't call numpy\(\) on Tensor|__array__\(\) was called on|Expected Array or Python scalar|must be Tensor, not numpy": (
-        "NumPy's function, or an array that f captures, meets an engine's array: write xp.sin for np.sin, xp.asarray(a) for a."
+    r"Can't call numpy\(\) on Tensor|__array__\(\) was called on|Expected Array or Python scalar|must be Tensor, not numpy": (  # noqa: E501
+        "NumPy's function, or an array that f captures, meets an engine's array: write xp.sin for"
+        " np.sin, xp.asarray(a) for a."
     ),
-    r"setting an array element with a sequence|immutable and do not support": "Build it with xp.where, xp.concat or xp.stack.",
-    r"only integers, slices|non-tuple sequence": "Write xp.take(x, xp.asarray(indices), axis=...) for a list of indices.",
-    r"used as indices must be of integer|indices must have an integer|int32 or int64 for index|must be long, int, byte": (
+    r"setting an array element with a sequence|immutable and do not support": (
+        "Build it with xp.where, xp.concat or xp.stack."
+    ),
+    r"only integers, slices|non-tuple sequence": (
+        "Write xp.take(x, xp.asarray(indices), axis=...) for a list of indices."
+    ),
+    r"used as indices must be of integer|indices must have an integer|int32 or int64 for index|must be long, int, byte": (  # noqa: E501
         "f got a float for an index, an axis or labels: wrap such an argument in Constant(...)."
     ),
-    r"makes a Python number|Abstract tracer value|boolean conversion of traced": "Keep it an array, and choose with xp.where.",
+    r"makes a Python number|Abstract tracer value|boolean conversion of traced": (
+        "Keep it an array, and choose with xp.where."
+    ),
 }

@@ -30,12 +30,16 @@ _EVERY = 10.0
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Choice:
-    """What `choose` found. Prints as the table of `compare`, with a recommendation below; a notebook shows it as HTML.
+    """What `choose` found. Prints as the table of `compare`, with a recommendation below; a
+    notebook shows it as HTML.
 
-    backend: the backend value to use; None if none ran, or if they disagree and it is unknown which is right.
+    backend: the backend value to use; None if none ran, or if they disagree and it is unknown which
+        is right.
     reason: why, in words, and what else to consider.
-    comparison: what each backend did: its first prepared call, later ones, its memory, its result, its error.
-    agreeing: the backends that ran and agree, engines with the shortest prepared calls first, finite differences last.
+    comparison: what each backend did: its first prepared call, later ones, its memory, its result,
+        its error.
+    agreeing: the backends that ran and agree, engines with the shortest prepared calls first,
+        finite differences last.
     """
 
     backend: AutoBackend | None
@@ -58,38 +62,49 @@ def choose(
     backends: Iterable[AutoBackend] | None = None,
     **kwargs: Any,
 ) -> Choice:
-    """Try backends on a function, and recommend one: which of them run it here, agree with each other, and how fast.
+    """Try backends on a function, and recommend one: which of them run it here, agree with each
+    other, and how fast.
 
-    Prepares the operator for each backend and calls it three times or more, as `compare` does, so f should be pure. The
-    first call includes the preparation and whatever the engine compiles. A line on stderr says what is tried if it takes long.
+    Prepares the operator for each backend and calls it three times or more, as `compare` does, so f
+    should be pure. The first call includes the preparation and whatever the engine compiles. A line
+    on stderr says what is tried if it takes long.
 
-    operator: one of this package's operators. args, kwargs: the operator's arguments after the backend.
-    backends: a list of backend values. None takes all that are installed, and finite differences for at most 1,000 numbers.
+    operator: one of this package's operators. args, kwargs: the operator's arguments after the
+        backend.
+    backends: a list of backend values. None takes all that are installed, and finite differences
+        for at most 1,000 numbers.
 
-    Returns a `Choice`. Its `backend` has the shortest prepared call of those that agree; finite differences are recommended
-    only where no engine runs. If results differ by more than rounding or a kink explains, finite differences decide: those that
-    agree with them, and with one another, are right. Without them, or if they confirm no engine, the backend is None.
+    Returns a `Choice`. Its `backend` has the shortest prepared call of those that agree; finite
+    differences are recommended only where no engine runs. If results differ by more than rounding
+    or a kink explains, finite differences decide: those that agree with them, and with one another,
+    are right. Without them, or if they confirm no engine, the backend is None.
 
-    Raises TypeError for anything but an operator, and BackendError if `backends` is not a list of backend values, or if they
-    are passed by position.
+    Raises TypeError for anything but an operator, and BackendError if `backends` is not a list of
+    backend values, or if they are passed by position.
 
     >>> from adinterface import AutoAutograd, AutoFiniteDifferences, derivative
     >>> from adinterface.tools import choose
-    >>> choose(derivative, lambda x: x**3, 2.0, backends=[AutoAutograd(), AutoFiniteDifferences()]).backend
-    AutoAutograd()
+    >>> choose(derivative, lambda x: x**3, 2.0, backends=[AutoAutograd(),
+    AutoFiniteDifferences()]).backend AutoAutograd()
     """
     call = "choose(operator, f, *args)"
     operation = require_operator(call, operator)
     listed = args[0] if args and isinstance(args[0], (list, tuple)) else args[:1]
     if listed and all(isinstance(each, AutoBackend) for each in listed):
-        raise BackendError(f"{call}: backends are a keyword. Write backends=[{', '.join(map(label, listed))}].")
+        raise BackendError(
+            f"{call}: backends are a keyword. Write backends=[{', '.join(map(label, listed))}]."
+        )
     if backends is None:
         leaves = taken_apart(arguments_of(operation, args))[1]
-        count = sum([math.prod(leaf.library.shape(leaf.value)) for leaf in leaves if leaf.differentiated])
+        count = sum(
+            [math.prod(leaf.library.shape(leaf.value)) for leaf in leaves if leaf.differentiated]
+        )
         backends = [*installed(), *[AutoFiniteDifferences()] * (count <= _MANY)]
     report = compare(_Prepared(operator), f, backends, *args, **kwargs)
     report = replace(report, operator=f"prepared {report.operator}")
-    agreeing = sorted(_agreeing(report), key=lambda m: (takes_differences(m.backend), m.later_seconds))
+    agreeing = sorted(
+        _agreeing(report), key=lambda m: (takes_differences(m.backend), m.later_seconds)
+    )
     best = agreeing[0].backend if agreeing else None
     return Choice(best, _reason(report, agreeing), report, tuple([m.backend for m in agreeing]))
 
@@ -100,9 +115,13 @@ class _Prepared:
     def __init__(self, operator: Callable[..., Any]):
         functools.update_wrapper(self, operator)
         self._operator, self._started = operator, time.monotonic()
-        self._known: dict[tuple[AutoBackend, int], tuple[Callable[..., Any], Callable[..., Any]]] = {}
+        self._known: dict[
+            tuple[AutoBackend, int], tuple[Callable[..., Any], Callable[..., Any]]
+        ] = {}
 
-    def __call__(self, f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(
+        self, f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
+    ) -> Any:
         key = backend, id(f)
         if key not in self._known:
             elapsed = time.monotonic() - self._started
@@ -114,7 +133,9 @@ class _Prepared:
 
 
 def _agreeing(report: Comparison) -> list[Measured]:
-    """All that ran, if they agree; otherwise the engines that finite differences confirm, if these agree."""
+    """All that ran, if they agree; otherwise the engines that finite differences confirm, if these
+    agree.
+    """
     ran = [m for m in report.backends if m.error is None]
     if report.note:  # f does not repeat its value
         return []
@@ -147,7 +168,10 @@ def _reason(report: Comparison, agreeing: list[Measured]) -> str:
         remedy = "`check_gradient` tells it of a gradient."
         if not any(takes_differences(m.backend) for m in ran):
             remedy = f"Add {AutoFiniteDifferences.__name__}() to the backends. {remedy}"
-        return f"No backend can be recommended: they disagree, and it is not known which is right. {remedy}"
+        return (
+            "No backend can be recommended: they disagree, and it is not known which is right."
+            f" {remedy}"
+        )
     best, *others = agreeing
     lines = [f"Use {best.name}: its prepared call takes {seconds(best.later_seconds)}."]
     excluded = [m.name for m in ran if m not in agreeing]
@@ -160,7 +184,9 @@ def _reason(report: Comparison, agreeing: list[Measured]) -> str:
     engines = [m for m in others if not takes_differences(m.backend)]
     sooner = min(engines, key=lambda m: m.first_seconds, default=best)
     if sooner.first_seconds < best.first_seconds and sooner.later_seconds > best.later_seconds:
-        calls = 1 + (best.first_seconds - sooner.first_seconds) / (sooner.later_seconds - best.later_seconds)
+        calls = 1 + (best.first_seconds - sooner.first_seconds) / (
+            sooner.later_seconds - best.later_seconds
+        )
         lines.append(f"For fewer than {calls:,.0f} calls {sooner.name} takes less time in all.")
     return " ".join(lines)
 

@@ -27,52 +27,69 @@ from .numbers import Array, distances, largest_of, widened
 from .probe import counted
 from .recording import recording
 
-#: Later calls are repeated until they have taken this long, at least once and at most so many times.
+#: Later calls are repeated until they have taken this long, at least once and at most so many
+#: times.
 _SECONDS, _MOST_CALLS = 0.2, 20
 
 
-# Measuring -----------------------------------------------------------------------------------------------------------
+# Measuring
+# ------------------------------------------------------------------------------------------------
 
 
 @overload
 def compare(
-    operator: Callable[..., Any], f: Callable[..., Any], backends: Iterable[AutoBackend], /, *args: Any, **kwargs: Any
+    operator: Callable[..., Any],
+    f: Callable[..., Any],
+    backends: Iterable[AutoBackend],
+    /,
+    *args: Any,
+    **kwargs: Any,
 ) -> Comparison: ...
 
 
 @overload
 def compare(
-    operator: Callable[..., Any], functions: Mapping[AutoBackend, Callable[..., Any]], /, *args: Any, **kwargs: Any
+    operator: Callable[..., Any],
+    functions: Mapping[AutoBackend, Callable[..., Any]],
+    /,
+    *args: Any,
+    **kwargs: Any,
 ) -> Comparison: ...
 
 
 def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) -> Comparison:
     """Make the same call of an operator with several backends, and report results and costs.
 
-    `compare(operator, f, backends, *args)` compares backends on one function. `compare(operator, {backend: f, ...}, *args)`
-    compares implementations of one function, each on its own backend, such as a model in PyTorch and its port to JAX; the
-    arguments may be of any library.
+    `compare(operator, f, backends, *args)` compares backends on one function. `compare(operator,
+    {backend: f, ...}, *args)` compares implementations of one function, each on its own backend,
+    such as a model in PyTorch and its port to JAX; the arguments may be of any library.
 
-    operator: one of this package's operators. The maps of `pullback` and `linearize` are applied once, to the same random
+    operator: one of this package's operators. The maps of `pullback` and `linearize` are applied
+        once, to the same random
     direction on every backend, and the results are compared.
-    backends: a list of backend values. The first that succeeds and is not finite differences is the reference; the
+    backends: a list of backend values. The first that succeeds and is not finite differences is the
+        reference; the
     first that succeeds if there is none.
     args, kwargs: the operator's arguments after the backend.
 
-    For each backend: the result; the largest difference from the reference, for each leaf with its path; the time of
-    the first call and the median of later ones (at least one, for about 0.2 s); evaluations of f in the first call; peak
-    memory of a call. Each backend is called three times or more, so f should be pure. A backend's error is
-    part of the report. Where `gradient` or `value_and_gradient` differ at a kink of f, the report says so. A difference that
-    rounding explains is undecided: the results change as much if the arguments, and what f captures, are a few roundings off.
+    For each backend: the result; the largest difference from the reference, for each leaf with its
+    path; the time of the first call and the median of later ones (at least one, for about 0.2 s);
+    evaluations of f in the first call; peak memory of a call. Each backend is called three times or
+    more, so f should be pure. A backend's error is part of the report. Where `gradient` or
+    `value_and_gradient` differ at a kink of f, the report says so. A difference that rounding
+    explains is undecided: the results change as much if the arguments, and what f captures, are a
+    few roundings off.
 
-    Peak memory is measured by `tracemalloc`: the allocations of Python and of NumPy, but not those of an engine's own C++ heap
-    or on an accelerator.
+    Peak memory is measured by `tracemalloc`: the allocations of Python and of NumPy, but not those
+    of an engine's own C++ heap or on an accelerator.
 
-    Raises BackendError if `backends` is not a list of backend values, TypeError if f is neither a function nor such a dict.
+    Raises BackendError if `backends` is not a list of backend values, TypeError if f is neither a
+    function nor such a dict.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, compare, gradient
-    >>> report = compare(gradient, lambda p: (p["x"] ** 2).sum(), [AutoFiniteDifferences()], {"x": np.ones(3)})
+    >>> report = compare(gradient, lambda p: (p["x"] ** 2).sum(), [AutoFiniteDifferences()], {"x":
+    np.ones(3)})
     >>> report.agree(), report[AutoFiniteDifferences()].evaluations
     (True, 13)
     """
@@ -82,14 +99,19 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
     call = _Call(operator, name, operation, args, kwargs)
     measured = tuple([call.measured(f, backend) for backend, f in functions])
     working = [m for m in measured if m.error is None]
-    reference = next((m for m in working if not takes_differences(m.backend)), working[0] if working else None)
+    reference = next(
+        (m for m in working if not takes_differences(m.backend)), working[0] if working else None
+    )
     coarsest = _coarsest(args, kwargs, working) if working else "float64"
     report = Comparison(name, measured, None, coarsest, operation.order if operation else 1)
     if reference is None:
         return report
     report = with_reference(report, reference)
     report = _with_kinks(call, report, dict(functions))
-    differ = {reference.backend, *[m.backend for m, difference, _ in report.disagreements() if not difference.note]}
+    differ = {
+        reference.backend,
+        *[m.backend for m, difference, _ in report.disagreements() if not difference.note],
+    }
     if len(differ) == 1 or report.note:
         return report
     known = [
@@ -148,31 +170,54 @@ class _Call:
         except Exception as error:
             return Measured(backend, error=error)
         median = float(np.median(later))
-        return Measured(backend, result, None, leaves, first, median, evaluations, peak, estimated=estimated)
+        return Measured(
+            backend, result, None, leaves, first, median, evaluations, peak, estimated=estimated
+        )
 
-    def numbers(self, f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...]) -> tuple[Any, dict[str, Array]]:
-        """A result, and its numbers by path, such as `gradient[0]['w']`; a map is applied once, in a random direction."""
+    def numbers(
+        self, f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...]
+    ) -> tuple[Any, dict[str, Array]]:
+        """A result, and its numbers by path, such as `gradient[0]['w']`; a map is applied once, in
+        a random direction.
+        """
         result, numbers = self.operator(f, backend, *args, **self.kwargs), dict[str, Array]()
         # An operator that is not this package's may return a named tuple.
-        own = getattr(result, "_fields", (self.name,)) if self.operation is None else tuple(fields_of(self.operation))
+        own = (
+            getattr(result, "_fields", (self.name,))
+            if self.operation is None
+            else tuple(fields_of(self.operation))
+        )
         for path, part in zip(own, result if len(own) > 1 else (result,)):
             if isinstance(part, Back):
                 part = part(_random_cotangent(result.value))
             elif isinstance(part, Push):
-                part = part(*_filled(*taken_apart(args if self.operation is None else arguments_of(self.operation, args))))
-            numbers |= {where: leaf.library.to_numpy(leaf.value) for where, leaf in named_leaves(part, path)}
+                part = part(
+                    *_filled(
+                        *taken_apart(
+                            args if self.operation is None else arguments_of(self.operation, args)
+                        )
+                    )
+                )
+            numbers |= {
+                where: leaf.library.to_numpy(leaf.value) for where, leaf in named_leaves(part, path)
+            }
         return result, numbers
 
     def roundings(self, f: Callable[..., Any], measured: Measured) -> dict[str, float]:
-        """How much each leaf of a result changes if the arguments, and what f captures, are a few roundings off."""
+        """How much each leaf of a result changes if the arguments, and what f captures, are a few
+        roundings off.
+        """
         random, found = np.random.default_rng(0), dict.fromkeys(measured.leaves, 0.0)
-        with suppress(Exception), warnings.catch_warnings():  # f may refuse other points; then the difference stays
+        # f may refuse other points; then the difference stays
+        with suppress(Exception), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they were shown
             for _ in range(4):
                 other, args, kwargs = (nearby(each, random) for each in (f, self.args, self.kwargs))
                 _, numbers = replace(self, kwargs=kwargs).numbers(other, measured.backend, args)
                 for path, array in numbers.items():
-                    found[path] = max(found[path], largest_of(distances(widened(array), measured.leaves[path])))
+                    found[path] = max(
+                        found[path], largest_of(distances(widened(array), measured.leaves[path]))
+                    )
         return found
 
 
@@ -214,34 +259,60 @@ def _filled(structures: Iterable[Structure], leaves: Iterable[Leaf]) -> list[Any
     return [build_gradient(structure, entries) for structure in structures]
 
 
-# Comparing -----------------------------------------------------------------------------------------------------------
+# Comparing
+# ------------------------------------------------------------------------------------------------
 
 
 def _coarsest(args: tuple[Any, ...], kwargs: dict[str, Any], measured: list[Measured]) -> str:
     """The coarsest floating dtype among the arguments and the results."""
     trees = [Constant((args, kwargs)), *[_without_maps(m.result) for m in measured]]
-    dtypes = {leaf.library.dtype(leaf.value) for tree in trees for _, leaf in named_leaves(tree, "")}
-    floating = sorted(dtype for dtype in dtypes if kind(dtype) in ("real", "complex") and dtype not in ("float", "complex"))
+    dtypes = {
+        leaf.library.dtype(leaf.value) for tree in trees for _, leaf in named_leaves(tree, "")
+    }
+    floating = sorted(
+        dtype
+        for dtype in dtypes
+        if kind(dtype) in ("real", "complex") and dtype not in ("float", "complex")
+    )
     return max(floating, key=epsilon, default="float64")
 
 
 def _without_maps(result: Any) -> Any:
-    return tuple([part for part in result if not isinstance(part, (Back, Push))]) if hasattr(result, "_fields") else result
+    return (
+        tuple([part for part in result if not isinstance(part, (Back, Push))])
+        if hasattr(result, "_fields")
+        else result
+    )
 
 
-# Kinks ---------------------------------------------------------------------------------------------------------------
+# Kinks
+# ------------------------------------------------------------------------------------------------
 
 
-def _with_kinks(call: _Call, report: Comparison, functions: Mapping[AutoBackend, Callable[..., Any]]) -> Comparison:
-    """The report with the leaves at a kink of f marked; or with a note, if f does not repeat its value."""
+def _with_kinks(
+    call: _Call, report: Comparison, functions: Mapping[AutoBackend, Callable[..., Any]]
+) -> Comparison:
+    """The report with the leaves at a kink of f marked; or with a note, if f does not repeat its
+    value.
+    """
     reference, operation = report.reference, call.operation
-    if operation is None or operation.order == 2 or fields_of(operation).get("gradient") != "arguments" or reference is None:
+    if (
+        operation is None
+        or operation.order == 2
+        or fields_of(operation).get("gradient") != "arguments"
+        or reference is None
+    ):
         return report
-    suspects = [(m.backend, d.path) for m, d, _ in report.disagreements() if not d.note and d.path.startswith("gradient")]
+    suspects = [
+        (m.backend, d.path)
+        for m, d, _ in report.disagreements()
+        if not d.note and d.path.startswith("gradient")
+    ]
     if not suspects:
         return report
     f, checks = functions[reference.backend], dict[AutoBackend, GradientCheck]()
-    with suppress(Exception), warnings.catch_warnings():  # f may refuse other points; then the difference stays
+    # f may refuse other points; then the difference stays
+    with suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they were shown
         for backend in dict.fromkeys([reference.backend, *[backend for backend, _ in suspects]]):
             own = functools.partial(call.operator, functions[backend], backend)
@@ -255,11 +326,16 @@ def _with_kinks(call: _Call, report: Comparison, functions: Mapping[AutoBackend,
     def said(m: Measured, path: str) -> set[str]:
         """The statuses of a leaf and of single numbers in it."""
         own = path.replace("gradient", "args", 1)
-        return {leaf.status for leaf in checks.get(m.backend, first).leaves if own in (leaf.path, leaf.path.rpartition("[")[0])}
+        return {
+            leaf.status
+            for leaf in checks.get(m.backend, first).leaves
+            if own in (leaf.path, leaf.path.rpartition("[")[0])
+        }
 
     kinked = {path for _, path in suspects if any("kink" in said(m, path) for m in report.backends)}
     known = [
-        replace(m, kinks=frozenset([path for path in kinked if said(m, path) <= {"right", "kink"}])) for m in report.backends
+        replace(m, kinks=frozenset([path for path in kinked if said(m, path) <= {"right", "kink"}]))
+        for m in report.backends
     ]
     return replace(report, backends=tuple(known)).against(reference.backend)
 

@@ -22,11 +22,15 @@ def _pyplot() -> Any:
         if error.name is None or error.name.partition(".")[0] != "matplotlib":
             raise
         raise MissingEngineError(
-            "Comparison.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'", name=error.name
+            "Comparison.plot needs matplotlib, which is not installed: pip install"
+            " 'adinterface[demo]'",
+            name=error.name,
         ) from None
 
 
-def draw(operator: str, backends: Sequence[Measured], reference: Measured | None, figure: Any = None) -> Any:
+def draw(
+    operator: str, backends: Sequence[Measured], reference: Measured | None, figure: Any = None
+) -> Any:
     """Two panels with one row for each backend: differences against the reference, and times."""
     if figure is None:
         height = 1.9 + 0.45 * len(backends)
@@ -59,13 +63,23 @@ def _draw_differences(backends: Sequence[Measured], reference: Measured | None, 
         for difference in measured.differences:
             x = min(max(difference.relative, zero), infinite)
             shape = "X" if difference.kink else "o"
-            axes.plot(x, row, shape, color=_KINK if difference.kink else _LEAF, alpha=0.6, markersize=8, markeredgewidth=0)
+            axes.plot(
+                x,
+                row,
+                shape,
+                color=_KINK if difference.kink else _LEAF,
+                alpha=0.6,
+                markersize=8,
+                markeredgewidth=0,
+            )
     axes.axvline(zero * 10**0.5, color="0.6", linestyle=":", linewidth=1)
     axes.set_xscale("log")
     axes.set_xlim(zero / 10**0.5, infinite * 10**0.5)
 
     def tick(x: float, _: int) -> str:
-        return "0" if x < 2 * zero else "∞" if x > infinite / 2 else f"$10^{{{round(math.log10(x))}}}$"
+        return (
+            "0" if x < 2 * zero else "∞" if x > infinite / 2 else f"$10^{{{round(math.log10(x))}}}$"
+        )
 
     axes.xaxis.set_major_formatter(tick)
     name = reference.name if reference else "none"
@@ -74,7 +88,16 @@ def _draw_differences(backends: Sequence[Measured], reference: Measured | None, 
 
 
 def _write(axes: Any, row: int, text: str, color: str) -> None:
-    axes.text(0.5, row, text, color=color, ha="center", va="center", transform=axes.get_yaxis_transform(), style="italic")
+    axes.text(
+        0.5,
+        row,
+        text,
+        color=color,
+        ha="center",
+        va="center",
+        transform=axes.get_yaxis_transform(),
+        style="italic",
+    )
 
 
 def _draw_times(backends: Sequence[Measured], axes: Any) -> None:
@@ -82,13 +105,35 @@ def _draw_times(backends: Sequence[Measured], axes: Any) -> None:
     for row, measured in enumerate(backends):
         if measured.error is not None:
             continue
-        axes.plot([measured.later_seconds, measured.first_seconds], [row, row], "-", color="0.75", zorder=1)
-        axes.plot(measured.first_seconds, row, "o", color=_FIRST, markersize=8, label=labels.pop("first", None))
-        axes.plot(measured.later_seconds, row, "D", color=_LATER, markersize=7, label=labels.pop("later", None))
+        axes.plot(
+            [measured.later_seconds, measured.first_seconds],
+            [row, row],
+            "-",
+            color="0.75",
+            zorder=1,
+        )
+        axes.plot(
+            measured.first_seconds,
+            row,
+            "o",
+            color=_FIRST,
+            markersize=8,
+            label=labels.pop("first", None),
+        )
+        axes.plot(
+            measured.later_seconds,
+            row,
+            "D",
+            color=_LATER,
+            markersize=7,
+            label=labels.pop("later", None),
+        )
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     if high < 10 * low:  # so that there are at least two numbers on the axis
-        axes.set_xlim(10.0 ** math.floor(math.log10(low)) / 1.2, 10.0 ** math.ceil(math.log10(high)) * 1.2)
+        axes.set_xlim(
+            10.0 ** math.floor(math.log10(low)) / 1.2, 10.0 ** math.ceil(math.log10(high)) * 1.2
+        )
     axes.xaxis.set_major_formatter(lambda x, _: seconds(x))
     axes.xaxis.set_minor_formatter("")
     axes.set_xlabel("time of a call")

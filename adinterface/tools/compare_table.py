@@ -8,7 +8,16 @@ from collections.abc import Sequence
 
 from .measured import LeafDifference, Measured
 
-_HEADINGS = ("backend", "difference", "relative", "at", "first call", "later calls", "evaluations", "peak memory")
+_HEADINGS = (
+    "backend",
+    "difference",
+    "relative",
+    "at",
+    "first call",
+    "later calls",
+    "evaluations",
+    "peak memory",
+)
 #: How many leaves are shown; `Measured.differences` has them all.
 SHOWN = 20
 
@@ -17,7 +26,11 @@ def seconds(value: float) -> str:
     """`0.0021` -> `2.1 ms`."""
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
         if value * factor >= 1 or unit == "µs":
-            return f"{value * factor:.3g} {unit}" if value * factor < 1000 else f"{value * factor:.0f} {unit}"
+            return (
+                f"{value * factor:.3g} {unit}"
+                if value * factor < 1000
+                else f"{value * factor:.0f} {unit}"
+            )
     raise AssertionError(value)
 
 
@@ -55,7 +68,13 @@ def _row(measured: Measured, is_reference: bool) -> list[str]:
         where = worst.path + (f" ({worst.mark})" if worst.mark else "") if worst.absolute else ""
         difference = [_brief(worst.absolute), _brief(worst.relative), where]
     times = [seconds(measured.first_seconds), seconds(measured.later_seconds)]
-    return [measured.name, *difference, *times, str(measured.evaluations), number_of_bytes(measured.peak_bytes)]
+    return [
+        measured.name,
+        *difference,
+        *times,
+        str(measured.evaluations),
+        number_of_bytes(measured.peak_bytes),
+    ]
 
 
 def _brief(number: float) -> str:
@@ -63,11 +82,15 @@ def _brief(number: float) -> str:
 
 
 def leaves(backends: Sequence[Measured]) -> tuple[list[str], list[list[str]], int]:
-    """The relative difference of each leaf: headings, rows of the worst leaves, and how many are left out."""
+    """The relative difference of each leaf: headings, rows of the worst leaves, and how many are
+    left out.
+    """
     others = [m for m in backends if m.differences]
     paths = list(dict.fromkeys(d.path for m in others for d in m.differences))
     by_path = [{d.path: d for d in m.differences} for m in others]
-    worst = sorted(paths, key=lambda path: -max(leaf[path].relative for leaf in by_path if path in leaf))
+    worst = sorted(
+        paths, key=lambda path: -max(leaf[path].relative for leaf in by_path if path in leaf)
+    )
     shown = set(worst[:SHOWN])
     rows = [[path, *(_cell(leaf.get(path)) for leaf in by_path)] for path in paths if path in shown]
     return ["leaf", *(m.name for m in others)], rows, len(paths) - len(rows)
@@ -79,11 +102,18 @@ def _cell(difference: LeafDifference | None) -> str:
 
 def as_text(operator: str, backends: Sequence[Measured], reference: Measured | None) -> str:
     """Two tables: the backends, and the leaves."""
-    lines = [headline(operator, backends, reference), "", *aligned([list(_HEADINGS), *summary(backends, reference)])]
+    lines = [
+        headline(operator, backends, reference),
+        "",
+        *aligned([list(_HEADINGS), *summary(backends, reference)]),
+    ]
     lines += estimates(backends)
     headings, rows, hidden = leaves(backends)
     if rows:
-        lines += ["", "largest difference in each leaf, absolute (relative to the leaf's largest number)"]
+        lines += [
+            "",
+            "largest difference in each leaf, absolute (relative to the leaf's largest number)",
+        ]
         lines += aligned([headings, *rows])
     if hidden:
         lines.append(f"... and {hidden} leaves that differ less")
@@ -105,7 +135,9 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     whole = [row for row in rows if len(row) == columns]  # an error takes the rest of its row
     widths = [max(len(row[i]) for row in whole) for i in range(columns)]
     widths[0] = max(len(row[0]) for row in rows)
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows
+    ]
     for n, row in enumerate(rows):
         if len(row) < columns:
             lines[n] = f"{row[0].ljust(widths[0])}  {row[1]}"
@@ -120,7 +152,10 @@ def as_html(operator: str, backends: Sequence[Measured], reference: Measured | N
     parts.extend(f"<p>{html.escape(line)}</p>" for line in estimates(backends))
     headings, rows, hidden = leaves(backends)
     if rows:
-        parts.append("<p>Largest difference in each leaf, absolute (relative to the leaf's largest number)</p>")
+        parts.append(
+            "<p>Largest difference in each leaf, absolute (relative to the leaf's largest"
+            " number)</p>"
+        )
         parts.append(html_table(headings, rows))
     if hidden:
         parts.append(f"<p>... and {hidden} leaves that differ less</p>")
@@ -135,6 +170,9 @@ def html_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     for row in rows:
         cells = [f"<td{style}>{html.escape(cell)}</td>" for cell in row]
         if len(row) < len(headings):
-            cells[-1] = f'<td{style[:-1]}; color: #b00020" colspan="{len(headings) - 1}">{html.escape(row[-1])}</td>'
+            cells[-1] = (
+                f'<td{style[:-1]}; color: #b00020"'
+                f' colspan="{len(headings) - 1}">{html.escape(row[-1])}</td>'
+            )
         lines.append(f"<tr>{''.join(cells)}</tr>")
     return "\n".join([*lines, "</tbody></table>"])

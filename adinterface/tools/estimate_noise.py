@@ -1,8 +1,9 @@
-"""`estimate_noise`: how noisy a function's values are, from differences of high order along a short line.
+"""`estimate_noise`: how noisy a function's values are, from differences of high order along a short
+line.
 
-Source: J. More, S. Wild, Estimating computational noise, SIAM J. Scientific Computing 33 (2011), p. 1292 (ECNoise). A smooth
-function's k-th differences fall with the k-th power of the distance; what does not fall is noise, whose k-th differences have
-the variance of the noise times (2k)! / (k!)^2.
+Source: J. More, S. Wild, Estimating computational noise, SIAM J. Scientific Computing 33 (2011), p.
+1292 (ECNoise). A smooth function's k-th differences fall with the k-th power of the distance; what
+does not fall is noise, whose k-th differences have the variance of the noise times (2k)! / (k!)^2.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ COARSER = 1e4
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise of f's values: the standard deviation, absolute and relative to the value; and the evaluations of f."""
+    """The noise of f's values: the standard deviation, absolute and relative to the value; and the
+    evaluations of f.
+    """
 
     absolute: float
     relative: float
@@ -37,12 +40,13 @@ class Noise:
 
 
 def estimate_noise(f: Callable[..., Any], /, *args: Any, seed: int = 0, **kwargs: Any) -> Noise:
-    """The noise of a real scalar function's values around a point, for `AutoFiniteDifferences(noise=...)`.
+    """The noise of a real scalar function's values around a point, for
+    `AutoFiniteDifferences(noise=...)`.
 
-    f is evaluated at nine points close together, on a line in a random direction that changes every number by the same
-    fraction. Points may be too far apart (f bends) or too close (it does not change). Then this is repeated with another
-    distance, up to four times. Rounding is noise too: an f that is computed in double precision has a relative noise of about
-    1e-16.
+    f is evaluated at nine points close together, on a line in a random direction that changes every
+    number by the same fraction. Points may be too far apart (f bends) or too close (it does not
+    change). Then this is repeated with another distance, up to four times. Rounding is noise too:
+    an f that is computed in double precision has a relative noise of about 1e-16.
 
     args, kwargs: of f; the differentiated ones move. seed: of the direction.
     Raises PrecisionError if no distance shows the noise, and the errors of f.
@@ -56,7 +60,8 @@ def estimate_noise(f: Callable[..., Any], /, *args: Any, seed: int = 0, **kwargs
     >>> noise = estimate_noise(f, 1.0)
     >>> 1e-9 < noise.relative < 1e-7
     True
-    >>> bool(abs(derivative(f, AutoFiniteDifferences(noise=noise.relative), 1.0) - np.cos(1.0)) < 1e-5)
+    >>> bool(abs(derivative(f, AutoFiniteDifferences(noise=noise.relative),
+    ...     1.0) - np.cos(1.0)) < 1e-5)
     True
     """
     require_function("estimate_noise", f)
@@ -64,11 +69,19 @@ def estimate_noise(f: Callable[..., Any], /, *args: Any, seed: int = 0, **kwargs
     probe = Probe(counting, AutoFiniteDifferences(method="central"), args, kwargs)
     random = np.random.default_rng(seed)
     signs: Mapping[int, Any] = {
-        n: random.choice([-1.0, 1.0], point.shape) * np.where(point == 0, 1.0, point) for n, point in enumerate(probe.points)
+        n: random.choice([-1.0, 1.0], point.shape) * np.where(point == 0, 1.0, point)
+        for n, point in enumerate(probe.points)
     }
     for distance in [each * (1.0 if probe.epsilon < 1e-10 else COARSER) for each in DISTANCES]:
         values = [
-            float(probe.at({n: (probe.points[n] + k * distance * sign).astype(probe.storage[n]) for n, sign in signs.items()}))
+            float(
+                probe.at(
+                    {
+                        n: (probe.points[n] + k * distance * sign).astype(probe.storage[n])
+                        for n, sign in signs.items()
+                    }
+                )
+            )
             for k in range(-POINTS // 2, POINTS // 2 + 1)
         ]
         result = _noise(np.array(values))
@@ -76,9 +89,9 @@ def estimate_noise(f: Callable[..., Any], /, *args: Any, seed: int = 0, **kwargs
             size = float(np.abs(values).max())
             return Noise(result, result / size if size else 0.0, counting.calls)
     raise PrecisionError(
-        f"estimate_noise: the differences of f show no noise at distances of {min(DISTANCES):g} to {max(DISTANCES):g} of its "
-        f"arguments: it is not finite there, bends too much, or is constant. Look at f at neighbouring points yourself, or "
-        f"pass noise=... as you know it."
+        f"estimate_noise: the differences of f show no noise at distances of {min(DISTANCES):g} to"
+        f" {max(DISTANCES):g} of its arguments: it is not finite there, bends too much, or is"
+        " constant. Look at f at neighbouring points yourself, or pass noise=... as you know it."
     )
 
 

@@ -43,7 +43,8 @@ class Explanation:
     steps: tuple[str, ...]
     #: How often f was evaluated (by the call itself; not by a later `back` or `push`).
     evaluations: int
-    #: The largest estimated error of the derivatives, relative to the largest one of its leaf; None where the engine does not
+    #: The largest estimated error of the derivatives, relative to the largest one of its leaf; None
+    #: where the engine does not
     #: estimate errors.
     error: float | None = None
 
@@ -52,17 +53,29 @@ class Explanation:
 
         title = html.escape(f"{self.operator} with {self.backend!r}")
         rows = [
-            [leaf.path, "differentiated" if leaf.differentiated else "None", f"{leaf.value}: {leaf.note}"]
+            [
+                leaf.path,
+                "differentiated" if leaf.differentiated else "None",
+                f"{leaf.value}: {leaf.note}",
+            ]
             for leaf in self.leaves
         ]
         steps = "".join(f"<li>{html.escape(step)}</li>" for step in self.steps)
-        parts = [f"<p><b>{title}</b></p>", html_table(["argument", "gradient", "value"], rows), f"<ol>{steps}</ol>"]
+        parts = [
+            f"<p><b>{title}</b></p>",
+            html_table(["argument", "gradient", "value"], rows),
+            f"<ol>{steps}</ol>",
+        ]
         parts.extend(f"<p>{html.escape(line)}</p>" for line in self._totals())
         return "\n".join(parts)
 
     def _totals(self) -> list[str]:
         evaluations = f"evaluations of f: {self.evaluations}"
-        return [evaluations] if self.error is None else [evaluations, f"estimated relative error: {self.error:.0e}"]
+        return (
+            [evaluations]
+            if self.error is None
+            else [evaluations, f"estimated relative error: {self.error:.0e}"]
+        )
 
     def __str__(self) -> str:
         lines = [f"{self.operator} with {self.backend!r}", "arguments"]
@@ -76,19 +89,26 @@ class Explanation:
 
 
 def explain(
-    operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
+    operator: Callable[..., Any],
+    f: Callable[..., Any],
+    backend: AutoBackend,
+    /,
+    *args: Any,
+    **kwargs: Any,
 ) -> Explanation:
     """Make one call of an operator, and describe it: print the description, and return it as data.
 
-    Shows which leaves are differentiated, and why others are not; how each is converted for the engine; the engine's passes,
-    and which of them are derived from others; and how often f is evaluated. The call is made once, and its result is dropped.
+    Shows which leaves are differentiated, and why others are not; how each is converted for the
+    engine; the engine's passes, and which of them are derived from others; and how often f is
+    evaluated. The call is made once, and its result is dropped.
 
-    operator: one of this package's operators. args, kwargs: the operator's arguments after the backend. For a batched call
-    write `explain(batched, operator, f, backend, *args)`.
-    Raises the errors of the call.
+    operator: one of this package's operators. args, kwargs: the operator's arguments after the
+    backend. For a batched call write `explain(batched, operator, f, backend, *args)`. Raises the
+    errors of the call.
 
     >>> from adinterface import AutoFiniteDifferences, explain, gradient
-    >>> report = explain(gradient, lambda p: p["x"] ** 2, AutoFiniteDifferences(), {"x": 3.0, "name": "speed"})
+    >>> report = explain(gradient, lambda p: p["x"] ** 2, AutoFiniteDifferences(), {"x": 3.0,
+    ...     "name": "speed"})
     gradient with AutoFiniteDifferences()
     arguments
       args[0]['x']     differentiated  the float 3.0: reaches f as numpy float64
@@ -102,7 +122,9 @@ def explain(
     around = entry_of(OUTER, operator)
     if around is not None:
         name = operator.__name__
-        row, f, backend, args = around(f"explain({name}, operator, f, backend, ...)", f, (backend, *args), kwargs)
+        row, f, backend, args = around(
+            f"explain({name}, operator, f, backend, ...)", f, (backend, *args), kwargs
+        )
         call, title = functools.partial(_run, row), f"{name}({{}})"
     else:
         require_call("explain(operator, f, backend, *args)", operator, f)
@@ -113,12 +135,16 @@ def explain(
     leaves = tuple(_reports(plan, values))
     error = max([accuracy.relative for accuracy in record.accuracies], default=None)
     steps = _of_one_entry(plan, record.steps)
-    explanation = Explanation(title.format(plan.operator.name), backend, leaves, steps, counting.calls, error)
+    explanation = Explanation(
+        title.format(plan.operator.name), backend, leaves, steps, counting.calls, error
+    )
     print(explanation)
     return explanation
 
 
-def _run(row: OperatorRow, f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> Any:
+def _run(
+    row: OperatorRow, f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
+) -> Any:
     return run(row, backend, f, args, kwargs)
 
 
@@ -129,7 +155,9 @@ def _of_one_entry(plan: Plan, steps: Sequence[str]) -> tuple[str, ...]:
         return tuple(steps)
     first, *rest = steps
     each = rest[: len(rest) // count]
-    return (first, *[f"{step}, for each" for step in each]) if rest == each * count else tuple(steps)
+    return (
+        (first, *[f"{step}, for each" for step in each]) if rest == each * count else tuple(steps)
+    )
 
 
 def _reports(plan: Plan, values: Sequence[Any]) -> Iterator[LeafReport]:
@@ -138,7 +166,12 @@ def _reports(plan: Plan, values: Sequence[Any]) -> Iterator[LeafReport]:
         if place.slot is None:
             yield LeafReport(place.path, place.value, False, place.note)
         else:
-            yield LeafReport(place.path, place.value, True, _conversion(plan, place.path, place.slot, next(dtypes)))
+            yield LeafReport(
+                place.path,
+                place.value,
+                True,
+                _conversion(plan, place.path, place.slot, next(dtypes)),
+            )
 
 
 def _conversion(plan: Plan, path: str, slot: Slot, dtype: str) -> str:

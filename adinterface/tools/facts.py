@@ -21,7 +21,9 @@ def operation_of_name(name: str) -> OperatorRow | None:
 
 def operator_of(operation: OperatorRow) -> Callable[..., Any]:
     """The function that users call."""
-    operator: Callable[..., Any] = next(operator for operator, other in OPERATORS.items() if other is operation)
+    operator: Callable[..., Any] = next(
+        operator for operator, other in OPERATORS.items() if other is operation
+    )
     return operator
 
 
@@ -49,11 +51,16 @@ def gives_map(operation: OperatorRow) -> bool:
 
 
 def plain_of(operation: OperatorRow) -> OperatorRow | None:
-    """The row that returns only the last of several results (`gradient` for `value_and_gradient`), or None."""
+    """The row that returns only the last of several results (`gradient` for `value_and_gradient`),
+    or None.
+    """
     parts = list(fields_of(operation).items())
     if len(parts) == 1:
         return None
-    return next((other for other in OPERATORS.values() if list(fields_of(other).items()) == parts[-1:]), None)
+    return next(
+        (other for other in OPERATORS.values() if list(fields_of(other).items()) == parts[-1:]),
+        None,
+    )
 
 
 def arguments_of(operation: OperatorRow, args: tuple[Any, ...]) -> tuple[Any, ...]:

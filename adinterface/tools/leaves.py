@@ -28,7 +28,9 @@ from .numbers import widened
 
 
 def named_leaves(value: Any, root: str) -> Iterator[tuple[str, Leaf]]:
-    """The numeric leaves of a tree with their paths, those inside Constants and frozen parameters included."""
+    """The numeric leaves of a tree with their paths, those inside Constants and frozen parameters
+    included.
+    """
     structure, leaves = flatten(value, root)
     remaining = iter(leaves)
 
@@ -43,7 +45,9 @@ def named_leaves(value: Any, root: str) -> Iterator[tuple[str, Leaf]]:
 
 
 def taken_apart(args: Iterable[Any]) -> tuple[list[Structure], list[Leaf]]:
-    """The arguments of f as structures and leaves. An integer that is an argument of its own is differentiated, too."""
+    """The arguments of f as structures and leaves. An integer that is an argument of its own is
+    differentiated, too.
+    """
     leaves: list[Leaf] = []
     return [flatten(arg, f"args[{i}]", leaves, alone=True)[0] for i, arg in enumerate(args)], leaves
 
@@ -58,19 +62,24 @@ def differentiated_paths(structures: Iterable[Structure]) -> list[str]:
 
 
 def native_leaves(structures: Iterable[Structure], args: Iterable[Any]) -> list[Any]:
-    """The differentiated leaves of `args`, as f got them from an engine. structures: of the user's arguments."""
+    """The differentiated leaves of `args`, as f got them from an engine. structures: of the user's
+    arguments.
+    """
     return [leaf for structure, arg in zip(structures, args) for leaf in _native(structure, arg)]
 
 
 def _native(structure: Structure, arg: Any) -> Iterator[Any]:
     if structure is DIFFERENTIATED:
-        yield arg.value if type(arg) is Constant else arg  # a module hands out what is frozen as a Constant
+        # a module hands out what is frozen as a Constant
+        yield arg.value if type(arg) is Constant else arg
     elif isinstance(structure, Node) and structure.type is not CONSTANT:
         for child, inner in zip(structure.inner, structure.type.flatten(arg)[0]):
             yield from _native(child, inner)
 
 
-def with_native_leaves(structures: Iterable[Structure], args: Iterable[Any], leaves: Sequence[Any]) -> list[Any]:
+def with_native_leaves(
+    structures: Iterable[Structure], args: Iterable[Any], leaves: Sequence[Any]
+) -> list[Any]:
     """The arguments of f with other leaves in place of those of `native_leaves`."""
     remaining = iter(leaves)
     return [_replaced(structure, arg, remaining) for structure, arg in zip(structures, args)]
@@ -87,17 +96,24 @@ def _replaced(structure: Structure, arg: Any, leaves: Iterator[Any]) -> Any:
 
 
 def with_other_arrays(
-    tree: Any, change: Callable[[Library, Any], Any], whole: Callable[[NodeType, Any], Any] | None = None
+    tree: Any,
+    change: Callable[[Library, Any], Any],
+    whole: Callable[[NodeType, Any], Any] | None = None,
 ) -> Any:
-    """The tree with `change(library, array)` in place of each of its floating leaves, those in Constants included.
+    """The tree with `change(library, array)` in place of each of its floating leaves, those in
+    Constants included.
 
-    A function gets others in place of the arrays that it captures or knows as globals; it keeps all else.
+    A function gets others in place of the arrays that it captures or knows as globals; it keeps all
+    else.
     whole: changes an owner, such as a module, at once; None changes its arrays one by one.
     """
     if isinstance(tree, FunctionType):
         return _with_other_captures(tree, change, whole)
     if type(tree) is partial:
-        first, keywords = (with_other_arrays(each, change, whole) for each in ([tree.func, *tree.args], tree.keywords))
+        first, keywords = (
+            with_other_arrays(each, change, whole)
+            for each in ([tree.func, *tree.args], tree.keywords)
+        )
         return partial(*first, **keywords)
     if type(tree) is Constant:
         return Constant(with_other_arrays(tree.value, change, whole))
@@ -113,7 +129,9 @@ def with_other_arrays(
     return handler.replace(data, [*owner_of(handler, tree, children), *changed])
 
 
-def _with_other_captures(f: FunctionType, change: Callable[[Library, Any], Any], whole: Any) -> FunctionType:
+def _with_other_captures(
+    f: FunctionType, change: Callable[[Library, Any], Any], whole: Any
+) -> FunctionType:
     def other(value: Any) -> Any:
         if isinstance(value, FunctionType) and (value is f or value.__module__ != f.__module__):
             return value  # not the code of packages
@@ -129,8 +147,12 @@ def _with_other_captures(f: FunctionType, change: Callable[[Library, Any], Any],
     known = inspect.getclosurevars(f)
     changed = {name: other(value) for name, value in {**known.globals, **known.nonlocals}.items()}
     cells = zip(known.nonlocals.items(), f.__closure__ or (), strict=True)
-    closure = [cell if changed[name] is value else CellType(changed[name]) for (name, value), cell in cells]
-    made = FunctionType(f.__code__, {**f.__globals__, **changed}, f.__name__, other(f.__defaults__), tuple(closure))
+    closure = [
+        cell if changed[name] is value else CellType(changed[name]) for (name, value), cell in cells
+    ]
+    made = FunctionType(
+        f.__code__, {**f.__globals__, **changed}, f.__name__, other(f.__defaults__), tuple(closure)
+    )
     made.__kwdefaults__ = other(f.__kwdefaults__)
     return made
 
@@ -160,7 +182,9 @@ def nearby(tree: Any, random: np.random.Generator) -> Any:
     def change(library: Library, array: Any) -> Any:
         numbers, dtype = widened(library.to_numpy(array)), library.dtype(array)
         return library.asarray(
-            numbers * (1 + 4 * epsilon(dtype) * random.uniform(-1, 1, numbers.shape)), dtype=dtype, like=array
+            numbers * (1 + 4 * epsilon(dtype) * random.uniform(-1, 1, numbers.shape)),
+            dtype=dtype,
+            like=array,
         )
 
     return with_other_arrays(tree, change)

@@ -1,4 +1,6 @@
-"""What one backend did in a comparison, as data: its numbers, its times, and how far it is from the reference."""
+"""What one backend did in a comparison, as data: its numbers, its times, and how far it is from the
+reference.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,12 @@ class LeafDifference:
 
     absolute: the largest difference of two numbers.
     scale: the largest number of the reference's leaf.
-    kink: f has a kink here (its slopes ahead and behind differ), and each answer is one of them or their mean.
-    note: why the leaf cannot be compared, if so (it is missing, or has another shape); the difference is then infinite.
-    rounding: how much the leaf changes if what f is given or captures is a few roundings off; known where results differ.
+    kink: f has a kink here (its slopes ahead and behind differ), and each answer is one of them or
+        their mean.
+    note: why the leaf cannot be compared, if so (it is missing, or has another shape); the
+        difference is then infinite.
+    rounding: how much the leaf changes if what f is given or captures is a few roundings off; known
+        where results differ.
     """
 
     path: str
@@ -35,7 +40,12 @@ class LeafDifference:
     @property
     def undecided(self) -> bool:
         """Whether rounding explains the difference, so that either result may be right."""
-        return self.rounding > 0 and self.absolute > 0 and not self.note and decide(self.absolute, self.rounding) != "wrong"
+        return (
+            self.rounding > 0
+            and self.absolute > 0
+            and not self.note
+            and decide(self.absolute, self.rounding) != "wrong"
+        )
 
     @property
     def mark(self) -> str:
@@ -44,13 +54,19 @@ class LeafDifference:
 
     @property
     def relative(self) -> float:
-        """`absolute / scale`: 0 where there is no difference, infinite where the reference is zero and the other is not."""
+        """`absolute / scale`: 0 where there is no difference, infinite where the reference is zero
+        and the other is not.
+        """
         if self.absolute == 0:
             return 0.0
         return self.absolute / self.scale if self.scale else math.inf
 
     def __str__(self) -> str:
-        return self.note or f"{self.absolute:.1e} ({self.relative:.1e})".replace("0.0e+00", "0") + f" {self.mark}".rstrip()
+        return (
+            self.note
+            or f"{self.absolute:.1e} ({self.relative:.1e})".replace("0.0e+00", "0")
+            + f" {self.mark}".rstrip()
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +75,18 @@ class Measured:
 
     result: what the operator returned; None if it raised `error`.
     leaves: the numbers of the result by path, as NumPy arrays of at least float64.
-    first_seconds, later_seconds: time of the first call, and the median of later ones, until the numbers are there.
+    first_seconds, later_seconds: time of the first call, and the median of later ones, until the
+        numbers are there.
     evaluations: calls of f in the first call of the operator.
-    peak_bytes: the most memory that was allocated at once during a call, as far as `tracemalloc` sees it.
+    peak_bytes: the most memory that was allocated at once during a call, as far as `tracemalloc`
+        sees it.
     differences: for each leaf, against the reference.
-    estimated: the largest error, relative to its leaf, that the engine estimates; None where it estimates none.
-    kinks: the leaves where f has a kink, and each number is one that engines give there; looked for where results differ.
-    roundings: how much each leaf changes if what f is given or captures is a few roundings off; empty unless results differ.
+    estimated: the largest error, relative to its leaf, that the engine estimates; None where it
+        estimates none.
+    kinks: the leaves where f has a kink, and each number is one that engines give there; looked for
+        where results differ.
+    roundings: how much each leaf changes if what f is given or captures is a few roundings off;
+        empty unless results differ.
     """
 
     backend: AutoBackend
@@ -95,18 +116,28 @@ class Measured:
 def label(backend: AutoBackend) -> str:
     """A backend as one writes it, without the options that have their default."""
     changed = changed_options(backend)
-    options = [f"{option.name}={getattr(backend, option.name)!r}" for option in fields(backend) if option.name in changed]
+    options = [
+        f"{option.name}={getattr(backend, option.name)!r}"
+        for option in fields(backend)
+        if option.name in changed
+    ]
     return f"{type(backend).__name__}({', '.join(options)})"
 
 
 def listed(call: str, backends: Any, *, empty: bool = False) -> list[AutoBackend]:
-    """The backends that a call got as a list. Raises BackendError for anything else, without `empty` for an empty one, too."""
+    """The backends that a call got as a list. Raises BackendError for anything else, without
+    `empty` for an empty one, too.
+    """
     if isinstance(backends, AutoBackend):
         raise BackendError(f"{call}: backends must be a list; write [{label(backends)}].")
-    chosen = list(backends) if isinstance(backends, Iterable) and not isinstance(backends, str) else None
+    chosen = (
+        list(backends) if isinstance(backends, Iterable) and not isinstance(backends, str) else None
+    )
     if chosen is None or not (chosen or empty):
         name = AutoFiniteDifferences.__name__
-        raise BackendError(f"{call}: backends must be a list of backend values, such as [{name}()].")
+        raise BackendError(
+            f"{call}: backends must be a list of backend values, such as [{name}()]."
+        )
     for backend in chosen:
         if not isinstance(backend, AutoBackend):
             find(backend)  # raises, and says what to write

@@ -1,4 +1,6 @@
-"""NumPy arrays that the tools compute with: wide enough, and compared with infinities and NaNs in mind."""
+"""NumPy arrays that the tools compute with: wide enough, and compared with infinities and NaNs in
+mind.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def widened(array: Any) -> Array:
 
 
 def distances(a: Array, b: Array) -> Array:
-    """How far the numbers of two arrays are apart: 0 where both are NaN or the same infinity, infinite where one is."""
+    """How far the numbers of two arrays are apart: 0 where both are NaN or the same infinity,
+    infinite where one is.
+    """
     with np.errstate(all="ignore"):
         apart = np.abs(a - b)
     apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, apart)

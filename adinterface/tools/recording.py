@@ -11,7 +11,9 @@ from ..core.support.ambient import CORE, now, within
 
 
 class Record:
-    """The calls of one recorded operator, each a plan with its values, and the steps of the engines, in order."""
+    """The calls of one recorded operator, each a plan with its values, and the steps of the
+    engines, in order.
+    """
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, Sequence[Any]]] = []

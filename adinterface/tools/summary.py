@@ -41,7 +41,10 @@ class Summary:
         return float(np.linalg.norm([leaf.norm for leaf in self.leaves]))
 
     def _rows(self) -> list[list[str]]:
-        return [[x.path or "itself", x.library, x.dtype, str(x.shape), f"{x.norm:.3g}"] for x in self.leaves]
+        return [
+            [x.path or "itself", x.library, x.dtype, str(x.shape), f"{x.norm:.3g}"]
+            for x in self.leaves
+        ]
 
     def _total(self) -> str:
         return f"leaves: {len(self.leaves)}, numbers: {self.size:,}, norm: {self.norm:.3g}"
@@ -61,15 +64,18 @@ _HEADINGS = ["leaf", "library", "dtype", "shape", "norm"]
 
 
 def summary(tree: Any) -> Summary:
-    """The leaves of a model, a gradient or the result of an operator, as data that prints as a table.
+    """The leaves of a model, a gradient or the result of an operator, as data that prints as a
+    table.
 
-    Lists every leaf that can have a gradient: floating and complex arrays, Python's float and complex. Integers, strings, None
-    and Constants are left out. Each leaf is copied to NumPy for its norm: an array that an engine traces raises the engine's
-    error. Raises NotDifferentiableError for an object with arrays that is no node.
+    Lists every leaf that can have a gradient: floating and complex arrays, Python's float and
+    complex. Integers, strings, None and Constants are left out. Each leaf is copied to NumPy for
+    its norm: an array that an engine traces raises the engine's error. Raises
+    NotDifferentiableError for an object with arrays that is no node.
 
     >>> from adinterface import AutoFiniteDifferences, gradient
     >>> from adinterface.tools import summary
-    >>> summary(gradient(lambda p: p["w"] * p["b"], AutoFiniteDifferences(), {"w": 3.0, "b": 4.0, "name": "line"}))
+    >>> summary(gradient(lambda p: p["w"] * p["b"], AutoFiniteDifferences(), {"w": 3.0,
+    ...     "b": 4.0, "name": "line"}))
     leaf      library  dtype  shape  norm
     --------  -------  -----  -----  ----
     [0]['w']  python   float  ()     4

@@ -1,4 +1,6 @@
-"""Users' rules on autograd: nodes that hold their derivatives, without a primitive for each rule."""
+"""Users' rules on autograd: nodes that hold their derivatives, without a primitive for each
+rule.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ Map = Callable[[Arrays, Point], Arrays]
 
 
 def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
-    """The value of a rule, with its derivatives, for each level of autograd's traces, the innermost first."""
+    """The value of a rule, with its derivatives, for each level of autograd's traces, the innermost
+    first.
+    """
     boxed, trace, node_class, *_ = find_top_boxed_args((*leaves, *carried))
     if not boxed:
         return rule.value(leaves, carried)
@@ -32,7 +36,9 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
     below = list(leaves)
     for n, box in boxed:
         below[n] = box._value
-    outputs, aux = (rule.written(tuple(below), carried) if rule.innermost else None) or custom(rule, tuple(below), carried)
+    outputs, aux = (rule.written(tuple(below), carried) if rule.innermost else None) or custom(
+        rule, tuple(below), carried
+    )
     if any(isbox(x) and x._trace >= trace for x in outputs):
         raise rule.captured()
     outputs = tuple([x if isbox(x) else np.asarray(x) for x in outputs])
@@ -45,7 +51,12 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
         else:
             back = rule.pullback
             assert back is not None
-            pushed = _adjoint(rule, lambda cotangents: _checked(rule, back, cotangents, point, trace), outputs, tangents)
+            pushed = _adjoint(
+                rule,
+                lambda cotangents: _checked(rule, back, cotangents, point, trace),
+                outputs,
+                tangents,
+            )
         nodes = [node_class.new_root(tangent) for tangent in pushed]
     else:
         nodes = _reverse(rule, point, [n for n, _ in boxed], [box._node for _, box in boxed], trace)
@@ -53,32 +64,48 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
 
 
 def _checked(rule: FlatRule, derivative: Map, moved: Arrays, point: Point, trace: int) -> Arrays:
-    """The result of a rule's derivative in a trace; an error if it captures a value of that trace, or of one inside it."""
+    """The result of a rule's derivative in a trace; an error if it captures a value of that trace,
+    or of one inside it.
+    """
     result = derivative(moved, point)
-    if any(inner >= trace for inner in traces_of(result) - traces_of((*moved, *point.leaves, *point.outputs))):
+    if any(
+        inner >= trace
+        for inner in traces_of(result) - traces_of((*moved, *point.leaves, *point.outputs))
+    ):
         raise rule.captured()
     return result
 
 
-def _reverse(rule: FlatRule, point: Point, followed: list[int], parents: list[Any], trace: int) -> list[Any]:
+def _reverse(
+    rule: FlatRule, point: Point, followed: list[int], parents: list[Any], trace: int
+) -> list[Any]:
     """A node for each output."""
 
     def back(cotangents: Arrays) -> list[Any]:
-        # autograd transposes the derivative; its adjoint in the real inner product is the conjugate of that.
+        # autograd transposes the derivative; its adjoint in the real inner product is the conjugate
+        # of that.
         seeds = tuple([_like(conjugate(c), x) for c, x in zip(cotangents, point.outputs)])
         if rule.pullback is not None:
             gradients = _checked(rule, rule.pullback, seeds, point, trace)
         else:
             push = rule.pushforward
             assert push is not None
-            gradients = _adjoint(rule, lambda tangents: _checked(rule, push, tangents, point, trace), point.leaves, seeds)
+            gradients = _adjoint(
+                rule,
+                lambda tangents: _checked(rule, push, tangents, point, trace),
+                point.leaves,
+                seeds,
+            )
         return [conjugate(gradients[n]) for n in followed]
 
     outputs = point.outputs
     if len(outputs) == 1:
         return [several.node(parents, lambda cotangent: back((cotangent,)), outputs[0])]
     together = several.node(
-        parents, lambda known: back(tuple([known[n] if n in known else zeros_like(x) for n, x in enumerate(outputs)]))
+        parents,
+        lambda known: back(
+            tuple([known[n] if n in known else zeros_like(x) for n, x in enumerate(outputs)])
+        ),
     )
     return [several.part(together, n, x) for n, x in enumerate(outputs)]
 
@@ -100,7 +127,12 @@ def _adjoint(rule: FlatRule, linear: Linear, like: Arrays, vectors: Arrays) -> A
         images = linear(tuple([Box(x, trace, root) for x, root in zip(at, roots)]))
         ends = [node_of(image, trace) for image in images]
     result = backward([(end, conjugate(v)) for end, v in zip(ends, vectors) if end is not None])
-    adjoint = tuple([conjugate(result[root]) if root in result else zeros_like(x) for root, x in zip(roots, like)])
+    adjoint = tuple(
+        [
+            conjugate(result[root]) if root in result else zeros_like(x)
+            for root, x in zip(roots, like)
+        ]
+    )
     numbers = [_number(image, v) for image, v in zip(images, vectors)]
     coarsest = max([epsilon(np.result_type(value(x)).name) for x in (*images, *adjoint)])
     require_linear(rule, numbers, [_number(a, x) for a, x in zip(at, adjoint)], coarsest)

@@ -29,7 +29,15 @@ from . import namespace as box_namespace
 from .custom import custom
 from .repairs.checkpoint import checkpoint
 
-_SUPPORTED = ("float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble")
+_SUPPORTED = (
+    "float16",
+    "float32",
+    "float64",
+    "longdouble",
+    "complex64",
+    "complex128",
+    "clongdouble",
+)
 
 
 class AutogradLoops(Loops):
@@ -59,7 +67,9 @@ class AutogradLibrary(Library):
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
         return self.to_numpy(x)
 
-    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+    def asarray(
+        self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False
+    ) -> Any:
         if not isinstance(x, ArrayBox):
             array = NUMPY.asarray(x, dtype=dtype, copy=copy)
             if array.dtype.kind not in "fcbiu":
@@ -89,7 +99,9 @@ class AutogradLibrary(Library):
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         return custom(rule, leaves, carried)
 
-    def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
+    def outside(
+        self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]
+    ) -> Arrays:
         return tuple(map(np.asarray, function(*map(getval, arrays))))
 
     def stopped(self, x: Any) -> Any:

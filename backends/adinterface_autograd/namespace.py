@@ -1,7 +1,9 @@
-"""The Array API namespace of autograd's boxes, version 2024.12, and einsum; and what the repairs take from adinterface.
+"""The Array API namespace of autograd's boxes, version 2024.12, and einsum; and what the repairs
+take from adinterface.
 
-autograd's functions where they are right, the repairs where they are not, and compositions for all others. Each function of
-`autograd.numpy` here was checked: some others, such as `concat`, silently lose a gradient.
+autograd's functions where they are right, the repairs where they are not, and compositions for all
+others. Each function of `autograd.numpy` here was checked: some others, such as `concat`, silently
+lose a gradient.
 """
 
 import functools as _functools
@@ -43,22 +45,25 @@ permute_dims = lambda x, /, axes: anp.transpose(x, axes)
 
 #: Functions of autograd that are right, by NumPy's names, which are the standard's.
 _OF_AUTOGRAD = (
-    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "conj", "cos", "cosh", "divide", "einsum", "exp",
-    "expm1", "log", "log10", "log1p", "log2", "logaddexp", "matmul", "max", "maximum", "mean", "min", "minimum", "moveaxis",
-    "multiply", "negative", "pow", "real", "reciprocal", "sin", "sinh", "sqrt", "square", "subtract", "sum", "tan", "tanh",
+    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "conj", "cos", "cosh",
+    "divide", "einsum", "exp", "expm1", "log", "log10", "log1p", "log2", "logaddexp", "matmul",
+    "max", "maximum", "mean", "min", "minimum", "moveaxis", "multiply", "negative", "pow", "real",
+    "reciprocal", "sin", "sinh", "sqrt", "square", "subtract", "sum", "tan", "tanh",
 )  # fmt: skip
 #: Functions whose results have no derivative.
 _DISCRETE = (
-    "all", "any", "argmax", "argmin", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "ceil", "count_nonzero", "empty_like", "equal", "floor", "floor_divide", "greater",
-    "greater_equal", "isfinite", "isinf", "isnan", "less", "less_equal", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "nonzero", "not_equal", "result_type", "round", "searchsorted", "sign", "signbit", "trunc", "unique_all",
+    "all", "any", "argmax", "argmin", "bitwise_and", "bitwise_invert", "bitwise_left_shift",
+    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "count_nonzero", "empty_like",
+    "equal", "floor", "floor_divide", "greater", "greater_equal", "isfinite", "isinf", "isnan",
+    "less", "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "nonzero",
+    "not_equal", "result_type", "round", "searchsorted", "sign", "signbit", "trunc", "unique_all",
     "unique_counts", "unique_inverse", "unique_values",
 )  # fmt: skip
 #: What takes no boxes: dtypes, and creation from other values.
 _OF_NUMPY = (
-    "arange", "can_cast", "complex128", "complex64", "empty", "eye", "finfo", "float16", "float32", "float64", "from_dlpack",
-    "iinfo", "int16", "int32", "int64", "int8", "isdtype", "ones", "uint16", "uint32", "uint64", "uint8", "zeros",
+    "arange", "can_cast", "complex128", "complex64", "empty", "eye", "finfo", "float16", "float32",
+    "float64", "from_dlpack", "iinfo", "int16", "int32", "int64", "int8", "isdtype", "ones",
+    "uint16", "uint32", "uint64", "uint8", "zeros",
 )  # fmt: skip
 #: autograd 1.8 has rules for these by their older names alone.
 _ARC = {f"a{name}": f"arc{name}" for name in ("cos", "cosh", "sin", "sinh", "tan", "tan2", "tanh")}
@@ -81,7 +86,8 @@ class _Part:
 
 def _composed(name: str) -> _Function:
     """NumPy's function for NumPy arrays, and a composition for boxes."""
-    from adinterface.namespaces.for_engines import COMPOSITIONS  # here, because many programs need none of them
+    # here, because many programs need none of them
+    from adinterface.namespaces.for_engines import COMPOSITIONS
 
     if name not in COMPOSITIONS:
         raise AttributeError(f"The namespace of autograd has no {name}.")
@@ -102,7 +108,9 @@ def __getattr__(name: str) -> _Any:
 
 
 linalg, fft = _Part("linalg", _linalg), _Part("fft", _fft)
-_own = sorted({name for name in globals() if not name.startswith("_")} - {"anp", "np", "fft", "linalg"})
+_own = sorted(
+    {name for name in globals() if not name.startswith("_")} - {"anp", "np", "fft", "linalg"}
+)
 globals().update(_boxing_all(globals(), _own))
 _Box.namespace = _this
 
@@ -126,25 +134,28 @@ def dtype_name(x: _Any) -> str:
 
 _given.number = _functools.partial(
     _NotDifferentiableError,
-    "float(x) makes a Python number of an array that autograd follows, which would drop its gradient. Leave it an array: "
-    "write xp.sin for math.sin, with xp = adinterface.array_namespace(x).",
+    "float(x) makes a Python number of an array that autograd follows, which would drop its"
+    " gradient. Leave it an array: write xp.sin for math.sin, with xp ="
+    " adinterface.array_namespace(x).",
 )
 _given.pickled = _functools.partial(
     _ConversionError,
-    "An array that is being differentiated was pickled (by pickle, joblib or multiprocessing), which drops its gradient. "
-    "Compute with it in this process.",
+    "An array that is being differentiated was pickled (by pickle, joblib or multiprocessing),"
+    " which drops its gradient. Compute with it in this process.",
 )
 _given.listed = _functools.partial(
     _NotDifferentiableError,
-    "A list of what is differentiated stands where one of autograd's functions takes an array, and its gradient would be "
-    "lost. Write xp.stack([...]) for the list (xp = adinterface.array_namespace(x)), or decorate f with "
-    "adinterface.numpy_function, for NumPy's own functions.",
+    "A list of what is differentiated stands where one of autograd's functions takes an array, and"
+    " its gradient would be lost. Write xp.stack([...]) for the list (xp ="
+    " adinterface.array_namespace(x)), or decorate f with adinterface.numpy_function, for NumPy's"
+    " own functions.",
 )
 
 
 @_functools.cache
 def _composition(name: str) -> _Function:
-    from adinterface.numpy_code.for_engines import COMPOSITIONS  # here, because most programs need none of them
+    # here, because most programs need none of them
+    from adinterface.numpy_code.for_engines import COMPOSITIONS
 
     return _functools.partial(COMPOSITIONS[name], _this)
 

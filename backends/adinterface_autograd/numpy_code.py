@@ -1,4 +1,6 @@
-"""Arithmetic on autograd's boxes with `autograd.numpy`: with a number three times faster than when composed."""
+"""Arithmetic on autograd's boxes with `autograd.numpy`: with a number three times faster than when
+composed.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,17 @@ from .repairs.box import Box
 from .repairs.functions import discrete, value
 from .repairs.functions import written as written
 
-add, subtract, multiply, true_divide, divide = anp.add, anp.subtract, anp.multiply, anp.true_divide, anp.true_divide
+add, subtract, multiply, true_divide, divide = (
+    anp.add,
+    anp.subtract,
+    anp.multiply,
+    anp.true_divide,
+    anp.true_divide,
+)
 power, maximum, minimum, transpose = anp.power, anp.maximum, anp.minimum, anp.transpose
 equal, not_equal, less, less_equal, greater, greater_equal = (
-    discrete(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+    discrete(name)
+    for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 )
 
 
@@ -30,7 +39,8 @@ def getitem(x: Any, index: Any) -> Any:
     if type(index) is list:
         index = np.asarray(index) if index else np.zeros(0, dtype=np.intp)
     item = _item(x, index)
-    return Box(item._value, item._trace, item._node) if type(item) is ArrayBox else item  # Box tells its shape sooner
+    # Box tells its shape sooner
+    return Box(item._value, item._trace, item._node) if type(item) is ArrayBox else item
 
 
 _item = ArrayBox.__getitem__

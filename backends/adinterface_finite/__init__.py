@@ -1,4 +1,6 @@
-"""The finite-difference engine of adinterface. `differences` is a package by itself, which imports NumPy alone."""
+"""The finite-difference engine of adinterface. `differences` is a package by itself, which imports
+NumPy alone.
+"""
 
 from __future__ import annotations
 

@@ -68,7 +68,12 @@ class FiniteDifferencesBackend(Backend):
         """Set how many derivatives are taken of one another: the steps of fixed stencils follow."""
         auto = self.options
         self.method = method_of(
-            auto.method, order=auto.order, step=auto.step, noise=auto.noise, most=auto.max_evaluations, depth=depth
+            auto.method,
+            order=auto.order,
+            step=auto.step,
+            noise=auto.noise,
+            most=auto.max_evaluations,
+            depth=depth,
         )
 
     def second_order(self) -> tuple[Backend, Backend]:
@@ -81,7 +86,9 @@ class FiniteDifferencesBackend(Backend):
         fixed, found = self.options.scale, []
         for leaf in leaves:
             ones = np.ones(library_of(self, leaf).shape(leaf))
-            found.append(ones * fixed if fixed is not None else np.fmax(ones, abs(numbers_of(self, leaf))))
+            found.append(
+                ones * fixed if fixed is not None else np.fmax(ones, abs(numbers_of(self, leaf)))
+            )
         return tuple(found)
 
     def relative_error(self, order: int, epsilon: float) -> float:
@@ -89,7 +96,9 @@ class FiniteDifferencesBackend(Backend):
 
     # first order
 
-    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
+    def gradient(
+        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
+    ) -> Gradient | None:
         note_step(self, "gradient, leaf by leaf")
         found = self._columns(function, leaves, value, real=True)
         return Gradient(found.outputs, found.aux, tuple(found.blocks[0]))
@@ -98,7 +107,9 @@ class FiniteDifferencesBackend(Backend):
         note_step(self, f"{sum(size_of(self, leaf) for leaf in leaves)} columns of the Jacobian")
         return self._columns(function, leaves, value)
 
-    def _columns(self, function: FlatFunction, leaves: Arrays, value: bool, real: bool = False) -> Jacobian:
+    def _columns(
+        self, function: FlatFunction, leaves: Arrays, value: bool, real: bool = False
+    ) -> Jacobian:
         """real: f's value is known to be."""
         evaluations = FlatEvaluations(self, function, leaves)
         point = evaluations.point()
@@ -113,19 +124,28 @@ class FiniteDifferencesBackend(Backend):
         form = evaluations.outputs
         rows = [part.transpose((*range(1, part.ndim), 0)) for part in form.split(slopes.values)]
         blocks = [
-            [self._block(lines.part(n, row, complex_), output, leaf) for n, leaf in enumerate(leaves)]
+            [
+                self._block(lines.part(n, row, complex_), output, leaf)
+                for n, leaf in enumerate(leaves)
+            ]
             for row, output, complex_ in zip(rows, evaluations.first, form.complex)
         ]
         return Jacobian(outputs, aux, blocks)
 
     def _block(self, block: Array, output: Any, leaf: Any) -> Any:
-        """A block of a Jacobian in the library of the output, or for a gradient in that of the leaf; in the leaf's dtype."""
+        """A block of a Jacobian in the library of the output, or for a gradient in that of the
+        leaf; in the leaf's dtype.
+        """
         if type(leaf) is np.ndarray and type(output) is np.float64 and leaf.dtype is block.dtype:
             return block
         library, dtype = library_of(self, leaf), block_dtype(self, output, leaf)
         like = leaf if block.shape == library.shape(leaf) else output
         library = library_of(self, like)
-        return library.asarray(np.asarray(block, order="C"), dtype=dtype, like=like if library.dtype(like) == dtype else None)
+        return library.asarray(
+            np.asarray(block, order="C"),
+            dtype=dtype,
+            like=like if library.dtype(like) == dtype else None,
+        )
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         evaluations = FlatEvaluations(self, function, leaves)
@@ -137,7 +157,9 @@ class FiniteDifferencesBackend(Backend):
         pushed = functools.partial(self._pushed, evaluations)
         return Linearized(outputs, aux, pushed, stacked)
 
-    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
+    def pushforward(
+        self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True
+    ) -> Pushforward:
         evaluations = FlatEvaluations(self, function, leaves)
         if value:
             evaluations.base()  # first: it is the evaluation that counts
@@ -149,7 +171,9 @@ class FiniteDifferencesBackend(Backend):
         require_numbers(self, tangents)
         return self._along(evaluations, [numbers_of(self, v)[None] for v in tangents], one=True)
 
-    def _along(self, evaluations: FlatEvaluations, stacks: Sequence[Any], one: bool = False) -> Arrays:
+    def _along(
+        self, evaluations: FlatEvaluations, stacks: Sequence[Any], one: bool = False
+    ) -> Arrays:
         """Stacks of tangents along these directions, or the tangents along one."""
         lines = Directions(evaluations.point(), stacks)
         slopes = self._slopes(evaluations, lines.moving())
@@ -165,32 +189,47 @@ class FiniteDifferencesBackend(Backend):
 
     # second order, where the inner derivatives are differences too
 
-    def hessian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
+    def hessian(
+        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
+    ) -> Jacobian | None:
         found = self._joint(function, leaves, hessian)
         if found is None:
             return None
         evaluations, lines, (first, slopes) = found
         rows = [slopes.values[start : start + size] for start, size, _ in lines.spans]
         shapes = [(*numbers.shape, lines.count) for numbers in lines.point.numbers]
-        blocks = [list(self._parts(part.reshape(shape), lines)) for part, shape in zip(rows, shapes)]
+        blocks = [
+            list(self._parts(part.reshape(shape), lines)) for part, shape in zip(rows, shapes)
+        ]
         return Jacobian(self._parts(first[:, 0], lines), evaluations.all_as_aux(value), blocks)
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         require_numbers(self, directions)
         stacks = [numbers_of(self, v)[None] for v in directions]
-        found = self._joint(function, leaves, functools.partial(product, stacks=stacks)) if any(map(np.any, stacks)) else None
+        found = (
+            self._joint(function, leaves, functools.partial(product, stacks=stacks))
+            if any(map(np.any, stacks))
+            else None
+        )
         if found is None:
             return None
         _, lines, (first, slopes) = found
-        return Pushforward(self._parts(first[:, 0], lines), self._parts(slopes.values[:, 0], lines), Aux())
+        return Pushforward(
+            self._parts(first[:, 0], lines), self._parts(slopes.values[:, 0], lines), Aux()
+        )
 
-    def second_derivatives(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
+    def second_derivatives(
+        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
+    ) -> Pushforward | None:
         found = self._joint(function, leaves, along)
         if found is None:
             return None
         evaluations, lines, (first, slopes) = found
         if [numbers.shape for numbers in lines.point.numbers] == [()]:  # any outputs
-            slope, bend = evaluations.native(first[:1], one=True), evaluations.native(slopes.values[:1], one=True)
+            slope, bend = (
+                evaluations.native(first[:1], one=True),
+                evaluations.native(slopes.values[:1], one=True),
+            )
         else:
             slope, bend = self._parts(first[:, 0], lines), self._parts(slopes.values[:, 0], lines)
         return Pushforward(slope, bend, evaluations.all_as_aux(value))
@@ -200,7 +239,8 @@ class FiniteDifferencesBackend(Backend):
     ) -> tuple[FlatEvaluations, Coordinates, Second] | None:
         """Second derivatives from second differences of one function along coordinates.
 
-        None where derivatives are taken of one another: with fixed steps, and at the edge of f's domain.
+        None where derivatives are taken of one another: with fixed steps, and at the edge of f's
+        domain.
         """
         options, evaluations = self.method.options, FlatEvaluations(self, function, leaves)
         if options is None:
@@ -221,14 +261,24 @@ class FiniteDifferencesBackend(Backend):
         return evaluations, lines, found
 
     def _parts(self, values: Array, lines: Coordinates) -> Arrays:
-        """What belongs to each leaf of values whose last axis is that of the lines, in the leaf's shape and dtype."""
-        return tuple([self._block(lines.part(n, values), leaf, leaf) for n, leaf in enumerate(lines.point.leaves)])
+        """What belongs to each leaf of values whose last axis is that of the lines, in the leaf's
+        shape and dtype.
+        """
+        return tuple(
+            [
+                self._block(lines.part(n, values), leaf, leaf)
+                for n, leaf in enumerate(lines.point.leaves)
+            ]
+        )
 
-    def _report(self, evaluations: FlatEvaluations, lines: Lines, slopes: Slopes, order: int) -> None:
-        """Report the accuracy of derivatives along lines: to the operator, which warns; to outer differences, as their noise.
+    def _report(
+        self, evaluations: FlatEvaluations, lines: Lines, slopes: Slopes, order: int
+    ) -> None:
+        """Report the accuracy of derivatives along lines: to the operator, which warns; to outer
+        differences, as their noise.
 
-        order: of these derivatives, without those that f takes itself. Raises PrecisionError for an inaccurate derivative of
-        third order or more.
+        order: of these derivatives, without those that f takes itself. Raises PrecisionError for an
+        inaccurate derivative of third order or more.
         """
         if not evaluations.is_heard(order, self.method.estimates):
             return
@@ -240,28 +290,40 @@ class FiniteDifferencesBackend(Backend):
                 return
             if error > REFUSED[min(depth, 4)]:
                 raise PrecisionError(
-                    f"Finite differences: the estimated relative error of this derivative of order {depth}, by differences of "
-                    f"differences, is {error:.1g}, more than {REFUSED[min(depth, 4)]:g}. Give f a smoother form or more "
-                    f"precision, choose AutoFiniteDifferences(scale=...), or take the inner derivatives with an engine: "
-                    f"SecondOrder(AutoFiniteDifferences(), AutoJax())."
+                    "Finite differences: the estimated relative error of this derivative of order"
+                    f" {depth}, by differences of differences, is {error:.1g}, more than"
+                    f" {REFUSED[min(depth, 4)]:g}. Give f a smoother form or more precision, choose"
+                    " AutoFiniteDifferences(scale=...), or take the inner derivatives with an"
+                    " engine: SecondOrder(AutoFiniteDifferences(), AutoJax())."
                 )
         precision, gradient = evaluations.form.epsilon, evaluations.there.derives
         note_accuracy(
             lambda: Accuracy(
-                depth, tuple([LeafAccuracy(*leaf) for leaf in errors_by_leaf(lines, slopes, order, precision, gradient)])
+                depth,
+                tuple(
+                    [
+                        LeafAccuracy(*leaf)
+                        for leaf in errors_by_leaf(lines, slopes, order, precision, gradient)
+                    ]
+                ),
             )
         )
 
     def note(self, error: Exception) -> str | None:
         if isinstance(error, TypeError) and "bfloat16" in str(error).lower():
             return (
-                "Beside bfloat16 arrays a Python number is a NumPy bfloat16, the precision of the call, which torch's "
-                "operators do not take. Pass it as a tensor, or give f torch's numbers alone: "
-                "AutoFiniteDifferences(native=AutoTorch())."
+                "Beside bfloat16 arrays a Python number is a NumPy bfloat16, the precision of the"
+                " call, which torch's operators do not take. Pass it as a tensor, or give f torch's"
+                " numbers alone: AutoFiniteDifferences(native=AutoTorch())."
             )
-        if isinstance(error, TypeError) and re.search("must be Tensor, not|'Tensor'", str(error)) and self.native is None:
+        if (
+            isinstance(error, TypeError)
+            and re.search("must be Tensor, not|'Tensor'", str(error))
+            and self.native is None
+        ):
             return (
-                "Code of torch got a NumPy array or number. Write AutoFiniteDifferences(native=AutoTorch()), which gives f "
-                "tensors, or xp.sin(x) with xp = adinterface.array_namespace(x)."
+                "Code of torch got a NumPy array or number. Write"
+                " AutoFiniteDifferences(native=AutoTorch()), which gives f tensors, or xp.sin(x)"
+                " with xp = adinterface.array_namespace(x)."
             )
         return None if self.native is None else self.native.note(error)

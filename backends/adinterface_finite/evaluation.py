@@ -1,4 +1,6 @@
-"""Evaluations of a flat function: the one place through which all of them go, one after another or spread over workers."""
+"""Evaluations of a flat function: the one place through which all of them go, one after another or
+spread over workers.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class _NothingIgnored:
 
 
 class FlatEvaluations(Evaluations):
-    """A flat function around one point, with what f ignores fixed there; its values are `(outputs, aux)`."""
+    """A flat function around one point, with what f ignores fixed there; its values are `(outputs,
+    aux)`.
+    """
 
     def __init__(self, backend: Any, function: Any, leaves: Arrays):
         super().__init__(leaves, records=active_record() is not None)
@@ -62,8 +66,10 @@ class FlatEvaluations(Evaluations):
         self.there, self.elsewhere = function, function.elsewhere
         hold = function_of_extension("Hold") or _NothingIgnored
         #: Evaluates f with the values that it ignores.
-        self.hold: Any = hold(self.elsewhere, leaves, lambda: below(Level()))  # no other evaluation may notice it
-        #: From the first evaluation: f's outputs and aux, and the libraries of the outputs, None for NumPy alone.
+        # no other evaluation may notice it
+        self.hold: Any = hold(self.elsewhere, leaves, lambda: below(Level()))
+        #: From the first evaluation: f's outputs and aux, and the libraries of the outputs, None
+        #: for NumPy alone.
         self.first: Arrays = ()
         self.aux = Aux()
         self.libraries: list[Library] | None = None
@@ -72,20 +78,29 @@ class FlatEvaluations(Evaluations):
         """The leaves as NumPy numbers."""
         require_numbers(self.backend, self.leaves)
         options = self.backend.options
-        return BasePoint(self.leaves, functools.partial(_taken, self.backend), scale=options.scale, bounds=options.bounds)
+        return BasePoint(
+            self.leaves,
+            functools.partial(_taken, self.backend),
+            scale=options.scale,
+            bounds=options.bounds,
+        )
 
     def call(self, *leaves: Any) -> tuple[Arrays, Aux]:
         return kept_all(self.hold(self.elsewhere, *leaves))
 
     def call_at_the_point(self) -> tuple[Arrays, Aux]:
         with evaluation(self.given):
-            return kept_all(self.hold(self.there, *copies(self.backend, self.leaves, self.there.owned)))
+            return kept_all(
+                self.hold(self.there, *copies(self.backend, self.leaves, self.there.owned))
+            )
 
     def vector(self, outputs: Arrays, aux: Aux) -> Any:
         if not self.known:
             self.see(outputs, aux)
         if self.libraries is not None:
-            outputs = tuple([library.to_numpy(output) for library, output in zip(self.libraries, outputs)])
+            outputs = tuple(
+                [library.to_numpy(output) for library, output in zip(self.libraries, outputs)]
+            )
         return self.outputs.flat(outputs)
 
     def see(self, outputs: Arrays, aux: Aux) -> None:
@@ -99,12 +114,20 @@ class FlatEvaluations(Evaluations):
         numbers = [library.to_numpy(output) for library, output in zip(libraries, outputs)]
         exactness = [epsilon(library.dtype(output)) for library, output in zip(libraries, outputs)]
         self.known, self.outputs = True, Outputs(numbers, exactness, OutputError)
-        self.libraries = None if all(isinstance(output, (np.ndarray, np.generic)) for output in outputs) else libraries
+        self.libraries = (
+            None
+            if all(isinstance(output, (np.ndarray, np.generic)) for output in outputs)
+            else libraries
+        )
 
     def native(self, stack: Array, one: bool = False) -> Arrays:
-        """A stack (lines, outputs) as a stack for each output, in its library and dtype. one: of the only line."""
+        """A stack (lines, outputs) as a stack for each output, in its library and dtype. one: of
+        the only line.
+        """
         found = []
-        for numbers, like, complex_ in zip(self.outputs.split(stack), self.first, self.outputs.complex):
+        for numbers, like, complex_ in zip(
+            self.outputs.split(stack), self.first, self.outputs.complex
+        ):
             library, numbers = library_of(self.backend, like), numbers[0] if one else numbers
             real = np.asarray(numbers if complex_ else np.real(numbers), order="C")
             found.append(library.asarray(real, dtype=library.dtype(like), like=like))
@@ -126,21 +149,27 @@ class FlatEvaluations(Evaluations):
         with below(self.level):
             unchecked = self.elsewhere.unchecked
             found = self.hold(unchecked, *leaves) if unchecked else None
-        parts = [np.imag(np.asarray(output)).astype("float64").ravel() for output in found[0]] if found else []
+        parts = (
+            [np.imag(np.asarray(output)).astype("float64").ravel() for output in found[0]]
+            if found
+            else []
+        )
         return np.concatenate(parts) if parts else None
 
     def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
         if self.executor is not None:
             return list(self._on_workers(points))
         found, hold, vector, function = [], self.hold, self.vector, self.elsewhere
-        with below(self.level), hold.steadily():  # once: to enter it for each point takes longer than many an f
+        # once: to enter it for each point takes longer than many an f
+        with below(self.level), hold.steadily():
             for leaves in points:
                 hold.place = 0
                 try:
                     found.append(vector(*function(*leaves)))
                 except OUTSIDE as error:
                     found.append(self.outside(error))
-                except OutputError:  # perhaps for an integer where f's value at the point is floating
+                except OutputError:
+                    # perhaps for an integer where f's value at the point is floating
                     form = self.base()[1].form
                     if function is not self.elsewhere or form is None:
                         raise
@@ -149,14 +178,18 @@ class FlatEvaluations(Evaluations):
         return found
 
     def _on_workers(self, points: Iterable[Sequence[Any]]) -> Iterator[Any]:
-        from concurrent.futures import ThreadPoolExecutor  # late: a program without an executor need not load these
+        # late: a program without an executor need not load these
+        from concurrent.futures import ThreadPoolExecutor
 
         from adinterface.batching.for_engines import Outside, Task, run_all
 
         floating, points = self.elsewhere.floating(self.base()[1].form), list(points)
         tasks = [Task(_noting, floating.task(leaves)) for leaves in points]
-        # Other processes cannot take a derivative of f as a function; its own evaluations of f go to the workers.
-        sent = all(task.args[0] is not floating for task in tasks) or isinstance(self.executor, ThreadPoolExecutor)
+        # Other processes cannot take a derivative of f as a function; its own evaluations of f go
+        # to the workers.
+        sent = all(task.args[0] is not floating for task in tasks) or isinstance(
+            self.executor, ThreadPoolExecutor
+        )
         if not sent or self.hold.record is not None:  # workers do not have the values at the point
             sent, here = False, functools.partial(self.hold, floating)
             tasks = [Task(_noting, (here, leaves, {})) for leaves in points]
@@ -169,7 +202,9 @@ class FlatEvaluations(Evaluations):
                 yield self.vector(*(floating.received(value) if sent else value))
 
 
-def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, float, int]:
+def _noting(
+    f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Any, float, int]:
     """On a worker: f's value, and the accuracy of differences inside f, as in `Level`."""
     with below(Level()) as level:
         return f(*args, **kwargs), level.error, level.order
@@ -181,16 +216,25 @@ def _taken(backend: Backend, leaf: Any) -> tuple[Any, float, Callable[[Any], Any
     dtype = library.dtype(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
         return leaf, epsilon(dtype), None
-    return library.to_numpy(leaf), epsilon(dtype), functools.partial(library.asarray, dtype=dtype, like=leaf)
+    return (
+        library.to_numpy(leaf),
+        epsilon(dtype),
+        functools.partial(library.asarray, dtype=dtype, like=leaf),
+    )
 
 
 def require_numbers(backend: Backend, arrays: Arrays) -> None:
     """Refuse an array that an outer engine traces."""
     for x in arrays:
-        if type(x) is not np.ndarray and type(x) is not np.float64 and library_of(backend, x).traced(x):
+        if (
+            type(x) is not np.ndarray
+            and type(x) is not np.float64
+            and library_of(backend, x).traced(x)
+        ):
             raise BackendError(
-                "Finite differences are taken of numbers, and an engine traces these. Take differences outermost, or give the "
-                "engine their derivative as a rule: adinterface.rules.differentiate_with(f, AutoFiniteDifferences())."
+                "Finite differences are taken of numbers, and an engine traces these. Take"
+                " differences outermost, or give the engine their derivative as a rule:"
+                " adinterface.rules.differentiate_with(f, AutoFiniteDifferences())."
             )
 
 
@@ -206,7 +250,9 @@ def numbers_of(backend: Backend, array: Any) -> Any:
 def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
     """Refuse a value with less precision than the arguments."""
     for array in (*outputs, *leaves):
-        if type(array) is not np.float64 and (type(array) is not np.ndarray or array.dtype is not DOUBLE):
+        if type(array) is not np.float64 and (
+            type(array) is not np.ndarray or array.dtype is not DOUBLE
+        ):
             break
     else:
         return
@@ -215,18 +261,23 @@ def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
     for dtype in dtypes:
         if width(dtype) <= 8:
             raise PrecisionError(
-                f"Finite differences: an argument of dtype {dtype} has too few digits for a step. Convert it to float32, or "
-                f"wrap it in Constant(...)."
+                f"Finite differences: an argument of dtype {dtype} has too few digits for a step."
+                " Convert it to float32, or wrap it in Constant(...)."
             )
     for output in outputs:
         library = library_of(backend, output)
         dtype = library.dtype(output)
         if size_of(backend, output) and width(dtype) < finest:
             given = {library_of(backend, leaf) for leaf in leaves}
-            own = "" if library in given else f" AutoFiniteDifferences(native=...) gives f arrays of {library.name}."
+            own = (
+                ""
+                if library in given
+                else f" AutoFiniteDifferences(native=...) gives f arrays of {library.name}."
+            )
             raise PrecisionError(
-                f"Finite differences: f returned {dtype} for arguments of {finest} bits, so its rounding error would drown "
-                f"every difference. Compute in the arguments' dtype, or pass arguments of dtype {dtype}.{own}"
+                f"Finite differences: f returned {dtype} for arguments of {finest} bits, so its"
+                " rounding error would drown every difference. Compute in the arguments' dtype, or"
+                f" pass arguments of dtype {dtype}.{own}"
             )
 
 

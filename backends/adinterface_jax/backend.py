@@ -29,7 +29,9 @@ from .nodes import EquinoxModule, NnxObject, Pytree
 from .notes import NOTES
 
 # JAX's transformations, and compiled code, carry it along: its form belongs to what was traced.
-register_pytree_node(Aux, lambda aux: ((aux.arrays,), aux.form), lambda form, parts: Aux(*parts, form=form))
+register_pytree_node(
+    Aux, lambda aux: ((aux.arrays,), aux.form), lambda form, parts: Aux(*parts, form=form)
+)
 
 
 class JaxBackend(Backend):
@@ -42,7 +44,9 @@ class JaxBackend(Backend):
     def __init__(self, auto: AutoJax):
         super().__init__(auto)
         self.jit = auto.jit
-        if auto.device is not None and not isinstance(auto.device, (jax.Device, jax.sharding.Sharding)):
+        if auto.device is not None and not isinstance(
+            auto.device, (jax.Device, jax.sharding.Sharding)
+        ):
             raise BackendError(
                 f"AutoJax: device must be a jax.Device, a Sharding or None, not {auto.device!r}. "
                 f"JAX sees {', '.join(self.devices())}."
@@ -51,7 +55,9 @@ class JaxBackend(Backend):
     def second_order(self) -> tuple[Backend, Backend]:
         return in_mode(self, "forward"), in_mode(self, "reverse")
 
-    def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
+    def pullback(
+        self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False
+    ) -> Pullback:
         connected = True
 
         def seen(*inner: Any) -> tuple[Arrays, Aux]:
@@ -64,7 +70,8 @@ class JaxBackend(Backend):
         outputs, transposed, aux = jax.vjp(seen, *leaves, has_aux=True)
 
         def transpose(cotangents: Arrays) -> Arrays:
-            # JAX transposes the derivative; its adjoint in the real inner product is the conjugate of that.
+            # JAX transposes the derivative; its adjoint in the real inner product is the conjugate
+            # of that.
             try:
                 gradients = transposed(tuple([_conj(c) for c in cotangents]))
             except ValueError as error:
@@ -76,11 +83,15 @@ class JaxBackend(Backend):
         back = _in_its_precision(transpose, outputs)
         return Pullback(outputs, aux, back, connected, lambda stacks: jax.vmap(back)(stacks))
 
-    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
+    def pushforward(
+        self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True
+    ) -> Pushforward:
         outputs, tangents_out, aux = jax.jvp(function, leaves, tangents, has_aux=True)
         return Pushforward(outputs, tangents_out, aux)
 
-    def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward:
+    def pushforward_stacked(
+        self, function: FlatFunction, leaves: Arrays, stacks: Arrays
+    ) -> Pushforward:
         def push(tangents: Arrays) -> Any:
             return jax.jvp(function, leaves, tangents, has_aux=True)
 
@@ -93,7 +104,12 @@ class JaxBackend(Backend):
         return Linearized(outputs, aux, push, lambda stacks: jax.vmap(push)(stacks))
 
     def vectorize(
-        self, compute: Callable[..., Any], each: tuple[bool, ...], *, chunk: int, randomness: Randomness
+        self,
+        compute: Callable[..., Any],
+        each: tuple[bool, ...],
+        *,
+        chunk: int,
+        randomness: Randomness,
     ) -> Callable[..., Any]:
         at_once = jax.vmap(compute, in_axes=tuple([0 if stacked else None for stacked in each]))
 
@@ -106,8 +122,11 @@ class JaxBackend(Backend):
             def leaves_of(parts: list[Any]) -> list[Any]:
                 nonlocal form
                 rest = iter(parts)
-                # Each chunk is traced on its own, and JAX treats the structures of their results as different.
-                leaves, form = jax.tree.flatten(compute(*[next(rest) if stacked else x for x, stacked in zip(arrays, each)]))
+                # Each chunk is traced on its own, and JAX treats the structures of their results as
+                # different.
+                leaves, form = jax.tree.flatten(
+                    compute(*[next(rest) if stacked else x for x, stacked in zip(arrays, each)])
+                )
                 return leaves
 
             leaves = jax.lax.map(leaves_of, stacks, batch_size=chunk)
@@ -129,14 +148,19 @@ class JaxBackend(Backend):
 #: Patterns of JAX's messages, with what the user should do.
 _NO_WAY_BACK = "Reverse-mode differentiation does not work for lax.while_loop"
 _WHILE = (
-    "JAX cannot go back through a while_loop, or a fori_loop whose bounds it computes: it would have to keep every step of a "
-    "number that it does not know. Use scan, or fori_loop with Python's integers for bounds, and cond inside for the steps "
-    'that may not be needed; or go forward, with AutoJax(mode="forward") or pushforward.'
+    "JAX cannot go back through a while_loop, or a fori_loop whose bounds it computes: it would"
+    " have to keep every step of a number that it does not know. Use scan, or fori_loop with"
+    " Python's integers for bounds, and cond inside for the steps that may not be needed; or go"
+    ' forward, with AutoJax(mode="forward") or pushforward.'
 )
 
 
-def _in_its_precision(linear: Callable[[Arrays], Arrays], likes: Arrays) -> Callable[[Arrays], Arrays]:
-    """A linear map of arrays like these, also inside a trace of the user's that has 32 bits where the map has 64."""
+def _in_its_precision(
+    linear: Callable[[Arrays], Arrays], likes: Arrays
+) -> Callable[[Arrays], Arrays]:
+    """A linear map of arrays like these, also inside a trace of the user's that has 32 bits where
+    the map has 64.
+    """
 
     def applied(arrays: Arrays) -> Arrays:
         if all(x.dtype == like.dtype for x, like in zip(arrays, likes)):

@@ -1,11 +1,13 @@
-"""Rules on JAX: a primitive for the value, and a linear one whose value is the pushforward and whose transpose is the pullback.
+"""Rules on JAX: a primitive for the value, and a linear one whose value is the pushforward and
+whose transpose is the pullback.
 
-JAX's mechanisms do not serve: `custom_vjp` has no forward mode. `custom_jvp` transposes the code of the forward rule
-for reverse mode. That ignores a user's pullback, and fails for a loop or a callback. In the second derivative of a loop it
-differentiates the code of the value in place of the rule. The linear primitive is the derivative at one
-point. Forward it is the pushforward (or the pullback, transposed); backward it is the pullback (or the
-pushforward, transposed). So a user defines only what is used. Both use JAX's public interface for primitives:
-`jax.extend.core`, `jax.interpreters`.
+JAX's mechanisms do not serve: `custom_vjp` has no forward mode. `custom_jvp` transposes the code of
+the forward rule for reverse mode. That ignores a user's pullback, and fails for a loop or a
+callback. In the second derivative of a loop it differentiates the code of the value in place of the
+rule. The linear primitive is the derivative at one point. Forward it is the pushforward (or the
+pullback, transposed); backward it is the pullback (or the pushforward, transposed). So a user
+defines only what is used. Both use JAX's public interface for primitives: `jax.extend.core`,
+`jax.interpreters`.
 """
 
 from __future__ import annotations
@@ -32,10 +34,14 @@ Map = Callable[[Arrays, Point], Arrays]
 def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
     """The value of a rule, with its derivatives."""
     leaves, carried = tuple(map(_array, leaves)), tuple(map(_array, carried))
-    outputs, aux = rule.value(tuple(map(jax.lax.stop_gradient, leaves)), tuple(map(jax.lax.stop_gradient, carried)))
+    outputs, aux = rule.value(
+        tuple(map(jax.lax.stop_gradient, leaves)), tuple(map(jax.lax.stop_gradient, carried))
+    )
     point = Point(leaves, carried, tuple(map(jnp.asarray, outputs)), tuple(map(jnp.asarray, aux)))
     maps = _Maps(_of_the_point(rule, _push(rule)), _of_the_point(rule, _pull(rule)), rule.innermost)
-    results = _valued.bind(*itertools.chain(*point), rule=rule, maps=maps, sizes=tuple(map(len, point)))
+    results = _valued.bind(
+        *itertools.chain(*point), rule=rule, maps=maps, sizes=tuple(map(len, point))
+    )
     return tuple(results[: len(outputs)]), tuple(results[len(outputs) :])
 
 
@@ -69,10 +75,14 @@ def _pull(rule: FlatRule) -> Map:
     if rule.pullback is not None:
         return rule.pullback
     push: Any = rule.pushforward
-    return lambda cotangents, point: _adjoint(rule, lambda t: push(t, point), point.leaves, cotangents)
+    return lambda cotangents, point: _adjoint(
+        rule, lambda t: push(t, point), point.leaves, cotangents
+    )
 
 
-def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, vectors: Arrays) -> Arrays:
+def _adjoint(
+    rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, vectors: Arrays
+) -> Arrays:
     """The adjoint of a linear map of arrays like these, applied to vectors."""
     # JAX transposes; the adjoint in the real inner product is the conjugate of that.
     seeds = tuple(map(_conj, vectors))
@@ -83,7 +93,8 @@ def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, v
             return tuple(map(_conj, jax.linear_transpose(linear, at)(seeds)[0]))
         images, transposed = jax.vjp(linear, at)
         result = tuple(map(_conj, transposed(seeds)[0]))
-    except (NotImplementedError, AssertionError, ValueError) as error:  # whichever JAX meets where a map is not linear
+    # JAX raises one of these where a map is not linear.
+    except (NotImplementedError, AssertionError, ValueError) as error:
         if _is_jaxs(error):
             raise rule.nonlinear() from error
         raise
@@ -98,7 +109,10 @@ def _is_jaxs(error: Exception) -> bool:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return trace is not None and trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] in ("jax", __package__)
+    return trace is not None and trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] in (
+        "jax",
+        __package__,
+    )
 
 
 def _number(a: Any, b: Any) -> tuple[float, float]:
@@ -115,11 +129,18 @@ class _Maps(NamedTuple):
     innermost: bool
 
     def over(self, axes: Point) -> _Maps:
-        """These maps for stacks of tangents, and a point of which some arrays have an axis in front."""
-        return _Maps(jax.vmap(self.push, in_axes=(0, axes)), jax.vmap(self.pull, in_axes=(0, axes)), self.innermost)
+        """These maps for stacks of tangents, and a point of which some arrays have an axis in
+        front.
+        """
+        return _Maps(
+            jax.vmap(self.push, in_axes=(0, axes)),
+            jax.vmap(self.pull, in_axes=(0, axes)),
+            self.innermost,
+        )
 
 
-#: The value of a rule, which takes the point and returns its outputs and aux; its derivative is the rule's.
+#: The value of a rule, which takes the point and returns its outputs and aux; its derivative is the
+#: rule's.
 _valued: Any = Primitive("adinterface_value")
 _valued.multiple_results = True
 #: The derivative of a rule, as a linear map of tangents at a point.
@@ -128,7 +149,9 @@ _linear.multiple_results = True
 
 
 def _point(items: Sequence[Any], sizes: tuple[int, ...]) -> Point:
-    return Point(*[tuple(items[start:end]) for start, end in itertools.pairwise(np.cumsum([0, *sizes]))])
+    return Point(
+        *[tuple(items[start:end]) for start, end in itertools.pairwise(np.cumsum([0, *sizes]))]
+    )
 
 
 def _parts(items: Sequence[Any], sizes: tuple[int, ...]) -> tuple[Arrays, Point]:
@@ -153,7 +176,10 @@ def _transpose(cotangents: Any, *arrays: Any, maps: _Maps, sizes: tuple[int, ...
     _, point = _arrays(arrays, sizes)
     seeds = tuple([_conj(ad.instantiate_zeros(c)) for c in cotangents])
     result = [_conj(x) for x in maps.pull(seeds, point)]
-    return [x if ad.is_undefined_primal(into) else None for x, into in zip([*result, *[None] * (len(arrays) - count)], arrays)]
+    return [
+        x if ad.is_undefined_primal(into) else None
+        for x, into in zip([*result, *[None] * (len(arrays) - count)], arrays)
+    ]
 
 
 def _same(*point: Any, rule: FlatRule, maps: _Maps, sizes: tuple[int, ...]) -> list[Any]:
@@ -161,12 +187,15 @@ def _same(*point: Any, rule: FlatRule, maps: _Maps, sizes: tuple[int, ...]) -> l
     return [*outputs, *aux]
 
 
-def _derivative_of_value(primals: Any, tangents: Any, *, rule: FlatRule, maps: _Maps, sizes: tuple[int, ...]) -> Any:
+def _derivative_of_value(
+    primals: Any, tangents: Any, *, rule: FlatRule, maps: _Maps, sizes: tuple[int, ...]
+) -> Any:
     moves = _point(tangents, sizes)
     for n, tangent in enumerate(moves.carried):
         if _moves(tangent):
             raise rule.refused(n)
-    if any(map(_moves, (*moves.outputs, *moves.aux))):  # the value was computed from what does not move
+    # the value was computed from what does not move
+    if any(map(_moves, (*moves.outputs, *moves.aux))):
         raise rule.captured()
     leaves, carried, outputs, _ = _point(primals, sizes)
     as_written = rule.written(leaves, carried) if rule.innermost else None
@@ -176,7 +205,10 @@ def _derivative_of_value(primals: Any, tangents: Any, *, rule: FlatRule, maps: _
         values = [*itertools.chain(*as_written)]
     seeds = map(ad.instantiate_zeros, moves.leaves)
     pushed = _linear.bind(*seeds, *leaves, *carried, *values, maps=maps, sizes=sizes)
-    return values, [*pushed, *[ad.Zero(jax.typeof(x).to_tangent_aval()) for x in values[len(outputs) :]]]
+    return values, [
+        *pushed,
+        *[ad.Zero(jax.typeof(x).to_tangent_aval()) for x in values[len(outputs) :]],
+    ]
 
 
 def _moves(tangent: Any) -> bool:
@@ -184,15 +216,23 @@ def _moves(tangent: Any) -> bool:
 
 
 def _derivative(primals: Any, tangents: Any, *, maps: _Maps, sizes: tuple[int, ...]) -> Any:
-    """The map is linear in its tangents; with respect to the point the pushforward's own code is differentiated."""
+    """The map is linear in its tangents; with respect to the point the pushforward's own code is
+    differentiated.
+    """
     count = sizes[0]
     primals = [*primals[:count], *map(_array, primals[count:])]
     values = _linear.bind(*primals, maps=maps, sizes=sizes)
     moves = [n for n in range(count, len(primals)) if not isinstance(tangents[n], ad.Zero)]
     total: Any = [None] * len(values)
     if any(not isinstance(t, ad.Zero) for t in tangents[:count]):
-        apply = _value if maps.innermost else _linear.bind  # a derivative around the forward one has no part in the rule
-        total = apply(*[ad.instantiate_zeros(t) for t in tangents[:count]], *primals[count:], maps=maps, sizes=sizes)
+        # a derivative around the forward one has no part in the rule
+        apply = _value if maps.innermost else _linear.bind
+        total = apply(
+            *[ad.instantiate_zeros(t) for t in tangents[:count]],
+            *primals[count:],
+            maps=maps,
+            sizes=sizes,
+        )
     if moves:
 
         def at(*moved: Any) -> Any:
@@ -206,28 +246,49 @@ def _derivative(primals: Any, tangents: Any, *, maps: _Maps, sizes: tuple[int, .
     return values, total
 
 
-def _batched(arrays: Sequence[Any], dims: Sequence[Any], *, maps: _Maps, sizes: tuple[int, ...]) -> Any:
-    # All tangents and outputs get the batch axis, so that the results of the map and of its transpose have it, too.
+def _batched(
+    arrays: Sequence[Any], dims: Sequence[Any], *, maps: _Maps, sizes: tuple[int, ...]
+) -> Any:
+    # All tangents and outputs get the batch axis, so that the results of the map and of its
+    # transpose have it, too.
     roles, point = _parts(range(len(arrays)), sizes)
     stacks, axes = _stacked(arrays, dims, {*roles, *point.outputs})
-    return _linear.bind(*stacks, maps=maps.over(_parts(axes, sizes)[1]), sizes=sizes), [0] * sizes[2]
+    return _linear.bind(*stacks, maps=maps.over(_parts(axes, sizes)[1]), sizes=sizes), [0] * sizes[
+        2
+    ]
 
 
-def _batched_value(arrays: Sequence[Any], dims: Sequence[Any], *, rule: FlatRule, maps: _Maps, sizes: tuple[int, ...]) -> Any:
+def _batched_value(
+    arrays: Sequence[Any],
+    dims: Sequence[Any],
+    *,
+    rule: FlatRule,
+    maps: _Maps,
+    sizes: tuple[int, ...],
+) -> Any:
     leaves, _, outputs, aux = _point(range(len(arrays)), sizes)
-    stacks, axes = _stacked(arrays, dims, {*leaves, *outputs, *aux})  # the maps take a tangent with the axis for each leaf
+    # the maps take a tangent with the axis for each leaf
+    stacks, axes = _stacked(arrays, dims, {*leaves, *outputs, *aux})
     results = _valued.bind(*stacks, rule=rule, maps=maps.over(_point(axes, sizes)), sizes=sizes)
     return results, [0] * len(results)
 
 
-def _stacked(arrays: Sequence[Any], dims: Sequence[Any], always: set[int]) -> tuple[list[Any], list[int | None]]:
-    """The arrays with their batch axis in front, and where it is; those in `always` get one if they have none."""
+def _stacked(
+    arrays: Sequence[Any], dims: Sequence[Any], always: set[int]
+) -> tuple[list[Any], list[int | None]]:
+    """The arrays with their batch axis in front, and where it is; those in `always` get one if they
+    have none.
+    """
     (length,) = {x.shape[d] for x, d in zip(arrays, dims) if d is not None}
-    axes: list[int | None] = [0 if d is not None or n in always else None for n, d in enumerate(dims)]
+    axes: list[int | None] = [
+        0 if d is not None or n in always else None for n, d in enumerate(dims)
+    ]
     stacks: list[Any] = []
     for x, d, axis in zip(arrays, dims, axes):
         x = x if d is None else jnp.moveaxis(x, d, 0)
-        stacks.append(x if d is not None or axis is None else jnp.broadcast_to(x, (length, *x.shape)))
+        stacks.append(
+            x if d is not None or axis is None else jnp.broadcast_to(x, (length, *x.shape))
+        )
     return stacks, axes
 
 

@@ -39,7 +39,12 @@ from .outside import outside
 from .private import SHARDING, ArrayImpl, untraced
 from .sharding import as_traced, sharding_of
 
-_LACKING = ("longdouble", "clongdouble", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
+_LACKING = (
+    "longdouble",
+    "clongdouble",
+    np.dtype(np.longdouble).name,
+    np.dtype(np.clongdouble).name,
+)
 _SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
@@ -53,20 +58,28 @@ class JaxLibrary(Library):
     def dtype(self, x: Any) -> str:
         return dtype_name(x.dtype)
 
-    def sparse_matrices(self, rows: Any, columns: Any, shape: tuple[int, int]) -> Callable[[Any], Any]:
+    def sparse_matrices(
+        self, rows: Any, columns: Any, shape: tuple[int, int]
+    ) -> Callable[[Any], Any]:
         from jax.experimental.sparse import BCOO  # here, because it takes a while to import
 
         with jax.ensure_compile_time_eval():
             indices = jnp.asarray(np.stack([rows, columns], axis=1))
-        return lambda entries: BCOO((entries, indices), shape=shape, indices_sorted=True, unique_indices=True)
+        return lambda entries: BCOO(
+            (entries, indices), shape=shape, indices_sorted=True, unique_indices=True
+        )
 
     def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
-        # The compiler computes gathered indices element by element, with one division less for two index arrays. They are one
-        # constant, because joining two large ones takes seconds.
+        # The compiler computes gathered indices element by element, with one division less for two
+        # index arrays. They are one constant, because joining two large ones takes seconds.
         x = x.reshape(x.shape[0], -1) if x.ndim > 1 else x.reshape(1, -1)
         index = np.stack(np.divmod(places, x.shape[1]), axis=1)
-        numbers = jax.lax.GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0, 1), start_index_map=(0, 1))
-        return jax.lax.gather(x, jnp.asarray(index), numbers, slice_sizes=(1, 1), mode="promise_in_bounds")
+        numbers = jax.lax.GatherDimensionNumbers(
+            offset_dims=(), collapsed_slice_dims=(0, 1), start_index_map=(0, 1)
+        )
+        return jax.lax.gather(
+            x, jnp.asarray(index), numbers, slice_sizes=(1, 1), mode="promise_in_bounds"
+        )
 
     def traced(self, x: Any) -> bool:
         return isinstance(x, jax.core.Tracer)
@@ -82,32 +95,40 @@ class JaxLibrary(Library):
             if "non-addressable" not in str(error):
                 raise
             raise ConversionError(
-                f"A JAX array of shape {x.shape} lies in parts on devices of several processes, so this one has no numbers of "
-                f"the others. Differentiate it with AutoJax(), which leaves it where it is, or gather it yourself: "
-                f"jax.experimental.multihost_utils.process_allgather(x, tiled=True)."
+                f"A JAX array of shape {x.shape} lies in parts on devices of several processes, so"
+                " this one has no numbers of the others. Differentiate it with AutoJax(), which"
+                " leaves it where it is, or gather it yourself:"
+                " jax.experimental.multihost_utils.process_allgather(x, tiled=True)."
             ) from error
 
     def exported(self, x: Any) -> Any:
         if x.is_deleted():
             raise ConversionError(
-                "A JAX array that was passed no longer has its numbers: a function of jax.jit with donate_argnums has taken "
-                "them. Pass what that function returned, or do not donate what is needed again."
+                "A JAX array that was passed no longer has its numbers: a function of jax.jit with"
+                " donate_argnums has taken them. Pass what that function returned, or do not donate"
+                " what is needed again."
             )
         sharding = x.sharding
         if type(sharding) is not SingleDeviceSharding and not sharding.is_fully_replicated:
             raise ConversionError(
-                f"A JAX array of shape {x.shape} lies in parts on {len(sharding.device_set)} devices ({sharding.spec}), which "
-                f"another engine could only have gathered on one. Differentiate it with AutoJax(), which leaves it where it "
-                f"is, or gather it yourself: jax.device_put(x, jax.devices()[0])."
+                f"A JAX array of shape {x.shape} lies in parts on {len(sharding.device_set)}"
+                f" devices ({sharding.spec}), which another engine could only have gathered on one."
+                " Differentiate it with AutoJax(), which leaves it where it is, or gather it"
+                " yourself: jax.device_put(x, jax.devices()[0])."
             )
-        # DLPack, without a copy; empty arrays have no memory to share, and those on several devices have it several times.
+        # DLPack, without a copy; empty arrays have no memory to share, and those on several devices
+        # have it several times.
         return x if x.size and type(sharding) is SingleDeviceSharding else np.asarray(x)
 
-    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+    def asarray(
+        self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False
+    ) -> Any:
         if isinstance(x, jax.Array):
             if dtype is not None and dtype_name(x.dtype) != dtype:
                 with precision_of(dtype):
-                    x = (x.real if kind(dtype) != "complex" and jnp.iscomplexobj(x) else x).astype(canonicalize_dtype(dtype))
+                    x = (x.real if kind(dtype) != "complex" and jnp.iscomplexobj(x) else x).astype(
+                        canonicalize_dtype(dtype)
+                    )
         else:
             x = self._adopted(x, dtype)
         if like is None:
@@ -135,22 +156,30 @@ class JaxLibrary(Library):
         if dtype in _LACKING:
             raise unsupported_dtype(str(dtype), "JAX", _SUPPORTED)
         # To name a dtype that the array has already costs as much again.
-        named = None if dtype is None or (isinstance(x, np.ndarray) and dtype_name(x.dtype) == dtype) else dtype
+        named = (
+            None
+            if dtype is None or (isinstance(x, np.ndarray) and dtype_name(x.dtype) == dtype)
+            else dtype
+        )
         with precision_of() if dtype is None else precision_of(dtype):
-            # Always a copy, made here: JAX shares the memory of NumPy arrays, or copies them when its computation starts (also
-            # with `copy=True`), after the caller may have written to them.
+            # Always a copy, made here: JAX shares the memory of NumPy arrays, or copies them when
+            # its computation starts (also with `copy=True`), after the caller may have written to
+            # them.
             own = np.array(x) if isinstance(x, np.ndarray) else x
             return jnp.asarray(own, dtype=None if named is None else canonicalize_dtype(named))
 
     @staticmethod
     def _index_width(x: Any) -> Any:
-        """64-bit integers take JAX's default width, as everywhere in JAX, but never a value that does not fit."""
+        """64-bit integers take JAX's default width, as everywhere in JAX, but never a value that
+        does not fit.
+        """
         if x.dtype.name in ("int64", "uint64") and x.size and not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
             narrow = np.iinfo("int32" if x.dtype.kind == "i" else "uint32")
             if x.max() > narrow.max or x.min() < narrow.min:
                 raise PrecisionError(
-                    f"An array of dtype {x.dtype.name} holds values that do not fit {narrow.dtype}, which JAX uses in a call "
-                    f"without 64-bit floats. Make a floating leaf float64, or set jax_enable_x64."
+                    f"An array of dtype {x.dtype.name} holds values that do not fit {narrow.dtype},"
+                    " which JAX uses in a call without 64-bit floats. Make a floating leaf"
+                    " float64, or set jax_enable_x64."
                 )
         return x
 
@@ -175,7 +204,9 @@ class JaxLibrary(Library):
     def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
         if examples[0] is None:
             return _all_untraced if sources[0] is self else None
-        if any(source is not self for source in sources) or any(isinstance(x, jax.core.Tracer) for x in examples):
+        if any(source is not self for source in sources) or any(
+            isinstance(x, jax.core.Tracer) for x in examples
+        ):
             return None
         return _own_arrays(examples)
 
@@ -194,7 +225,9 @@ class JaxLibrary(Library):
             raise rule.captured() from error
         return result
 
-    def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
+    def outside(
+        self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]
+    ) -> Arrays:
         return outside(function, arrays, example)
 
     def stopped(self, x: Any) -> Any:
@@ -215,7 +248,9 @@ def precision_of(*dtypes: str) -> AbstractContextManager[Any]:
 
 
 def _widening() -> AbstractContextManager[Any] | None:
-    """64 bits, unless the user chose already: for all of JAX, or by the precision of a trace of his."""
+    """64 bits, unless the user chose already: for all of JAX, or by the precision of a trace of
+    his.
+    """
     if jax.config.jax_enable_x64 or not untraced():  # type: ignore[attr-defined]
         return None
     scope: AbstractContextManager[Any] = jax.enable_x64(True)
@@ -278,7 +313,8 @@ def _own_arrays(examples: Sequence[Any]) -> LeaveAll:
         result = [*map(_sharding, results)]
         if result != known:
             return None
-        known = result  # compiled code returns the same objects again, and comparing others takes longer
+        # compiled code returns the same objects again, and comparing others takes longer
+        known = result
         return results
 
     return leave

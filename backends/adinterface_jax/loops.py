@@ -22,15 +22,27 @@ class JaxLoops(Loops):
         return results
 
     def scan(
-        self, step: Step, carry: Arrays, xs: Arrays, *, length: int, reverse: bool, checkpoint: int | None
+        self,
+        step: Step,
+        carry: Arrays,
+        xs: Arrays,
+        *,
+        length: int,
+        reverse: bool,
+        checkpoint: int | None,
     ) -> tuple[Arrays, Arrays]:
         if checkpoint is None or length == 0:
-            scanned: tuple[Arrays, Arrays] = lax.scan(step, carry, xs, length=length, reverse=reverse)
+            scanned: tuple[Arrays, Arrays] = lax.scan(
+                step, carry, xs, length=length, reverse=reverse
+            )
             return scanned
 
         def segment(count: int) -> Step:
             # Inside a scan JAX cannot merge recomputed values with the first ones.
-            return jax.checkpoint(lambda carry, xs: lax.scan(step, carry, xs, length=count, reverse=reverse), prevent_cse=False)
+            return jax.checkpoint(
+                lambda carry, xs: lax.scan(step, carry, xs, length=count, reverse=reverse),
+                prevent_cse=False,
+            )
 
         whole, rest = divmod(length, checkpoint)
         # Those that come last in the order of the steps do not fill a segment.
@@ -46,11 +58,15 @@ class JaxLoops(Loops):
             ys = tuple([jnp.concatenate(pair) for pair in pairs])
         return carry, ys
 
-    def while_loop(self, condition: Callable[[Arrays], Any], body: Callable[[Arrays], Arrays], carry: Arrays) -> Arrays:
+    def while_loop(
+        self, condition: Callable[[Arrays], Any], body: Callable[[Arrays], Arrays], carry: Arrays
+    ) -> Arrays:
         last: Arrays = lax.while_loop(condition, body, carry)
         return last
 
-    def switch(self, index: Any, branches: Sequence[Callable[..., Arrays]], operands: Arrays) -> Arrays:
+    def switch(
+        self, index: Any, branches: Sequence[Callable[..., Arrays]], operands: Arrays
+    ) -> Arrays:
         results: Arrays = lax.switch(index.astype(jnp.int32), branches, *operands)
         return results
 

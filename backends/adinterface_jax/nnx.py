@@ -1,7 +1,8 @@
-"""State of Flax NNX modules that f changes: returned from the call as auxiliary results, then written once.
+"""State of Flax NNX modules that f changes: returned from the call as auxiliary results, then
+written once.
 
-f gets private objects around the engine's values. The state that f leaves in them (statistics, counters of random streams)
-is written into the caller's objects after the call.
+f gets private objects around the engine's values. The state that f leaves in them (statistics,
+counters of random streams) is written into the caller's objects after the call.
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from typing import Any, NamedTuple
 
 from adinterface import Constant, ConversionError
 from adinterface.core.contract import Around, NodeType
-from adinterface.fit.for_engines import check_scalar, flatten_tree, handler_of, is_stateful, scalar_and_rest
+from adinterface.fit.for_engines import (
+    check_scalar,
+    flatten_tree,
+    handler_of,
+    is_stateful,
+    scalar_and_rest,
+)
 
 
 class Stateful(NamedTuple):
@@ -57,14 +64,17 @@ class Changes(Around):
         return functools.partial(self._called, f)
 
     def _called(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """f's value with its changes by path, behind the scalar to differentiate where the operator takes one."""
+        """f's value with its changes by path, behind the scalar to differentiate where the operator
+        takes one.
+        """
         result, changes = self._changes(f, args, kwargs)
         if self._writing is None:
             if changes:
                 raise ConversionError(
-                    f"{self._operator}: f changes {next(iter(changes))}, which would be lost. Only gradient and "
-                    f"value_and_gradient write what f changes into the objects that were passed, and so does Training; put the "
-                    f"model into evaluation mode, or return the state."
+                    f"{self._operator}: f changes {next(iter(changes))}, which would be lost. Only"
+                    " gradient and value_and_gradient write what f changes into the objects that"
+                    " were passed, and so does Training; put the model into evaluation mode, or"
+                    " return the state."
                 )
             return result
         if self._output == "tree":
@@ -79,30 +89,38 @@ class Changes(Around):
         after = list(stateful(args, kwargs))
         changes: dict[str, Any] = {}
         for old, new in zip(before, after):
-            if old.path != new.path or old.data != new.data or len(old.children) != len(new.children):
+            if (
+                old.path != new.path
+                or old.data != new.data
+                or len(old.children) != len(new.children)
+            ):
                 break
             if old.type.writable(old.value):
-                if new.children[0] is not old.children[0] or [*map(id, new.leaves)] != [*map(id, old.leaves)]:
+                if new.children[0] is not old.children[0] or [*map(id, new.leaves)] != [
+                    *map(id, old.leaves)
+                ]:
                     changes[old.path] = new.children[0]
                 continue
             for n, (was, now) in enumerate(zip(old.children, new.children)):
                 if was is not now and not isinstance(handler_of(was, scan=False), NodeType):
                     path = old.path + old.type.paths(old.data, len(old.children))[n]
                     raise ConversionError(
-                        f"{self._operator}: f changes {path}, which is kept without a variable around it and would be lost. "
-                        f"Keep it in a variable."
+                        f"{self._operator}: f changes {path}, which is kept without a variable"
+                        " around it and would be lost. Keep it in a variable."
                     )
         else:
             if len(before) == len(after):
                 return result, changes
         raise ConversionError(
-            f"{self._operator}: f changes the structure of {old.path if before else 'an argument'}, its attributes or its "
-            f"variables, not only their values, which would be lost. Make them all before the model is differentiated, and set "
-            f"what is no array outside of f."
+            f"{self._operator}: f changes the structure of {old.path if before else 'an argument'},"
+            " its attributes or its variables, not only their values, which would be lost. Make"
+            " them all before the model is differentiated, and set what is no array outside of f."
         )
 
 
-def _write(operator: str, changes: Mapping[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+def _write(
+    operator: str, changes: Mapping[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> None:
     """Write f's changes into the arguments."""
     if not changes:
         return
@@ -111,8 +129,9 @@ def _write(operator: str, changes: Mapping[str, Any], args: Sequence[Any], kwarg
     for path in changes:
         if counts[id(targets[path].value)] > 1:
             raise ConversionError(
-                f"{operator}: f changes {path}, which is one object with another place of the arguments, so that each would "
-                f"be changed alone. Give each place a variable of its own."
+                f"{operator}: f changes {path}, which is one object with another place of the"
+                " arguments, so that each would be changed alone. Give each place a variable of"
+                " its own."
             )
     for path, value in changes.items():
         place = targets[path]

@@ -1,4 +1,6 @@
-"""Every class in JAX's pytree registry is a node: Equinox and Flax modules, Optax states, a user's own classes."""
+"""Every class in JAX's pytree registry is a node: Equinox and Flax modules, Optax states, a user's
+own classes.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from adinterface.core.contract import Around, NodeType, key_of
 
 class Pytree(NodeType):
     def matches(self, value: object) -> bool:
-        return jtu.default_registry.flatten_one_level(value) is not None  # of an iterator `tree_structure` warns
+        # of an iterator `tree_structure` warns
+        return jtu.default_registry.flatten_one_level(value) is not None
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         return jtu.tree_flatten(value, is_leaf=lambda node: node is not value)
@@ -34,7 +37,9 @@ class Pytree(NodeType):
 
 
 class EquinoxModule(Pytree):
-    """A Python number inside is a hyperparameter, as `eqx.filter_grad` and `eqx.filter_jit` have it."""
+    """A Python number inside is a hyperparameter, as `eqx.filter_grad` and `eqx.filter_jit` have
+    it.
+    """
 
     fixes_numbers = True
 
@@ -44,11 +49,17 @@ class EquinoxModule(Pytree):
 
 
 class NnxObject(Pytree):
-    """Flax NNX modules and variables, which f may write to. Only `nnx.Param` has a gradient, as in `nnx.grad`."""
+    """Flax NNX modules and variables, which f may write to. Only `nnx.Param` has a gradient, as in
+    `nnx.grad`.
+    """
 
     def matches(self, value: object) -> bool:
         nnx = sys.modules.get("flax.nnx")
-        return nnx is not None and isinstance(value, (nnx.Pytree, nnx.Variable)) and super().matches(value)
+        return (
+            nnx is not None
+            and isinstance(value, (nnx.Pytree, nnx.Variable))
+            and super().matches(value)
+        )
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         children, data = super().flatten(value)
@@ -57,7 +68,9 @@ class NnxObject(Pytree):
         return children, data
 
     def replace(self, data: Any, children: Sequence[Any]) -> Any:
-        return self.unflatten(data, [child.value if type(child) is Constant else child for child in children])
+        return self.unflatten(
+            data, [child.value if type(child) is Constant else child for child in children]
+        )
 
     def around(self, operator: Any, plan: Any) -> Around:
         from .nnx import Changes  # here, because few programs need it
@@ -73,6 +86,8 @@ class NnxObject(Pytree):
         from adinterface import tree  # here, so that JAX needs no extension without NNX
 
         # Beside NumPy arrays or Python numbers it was presented as such.
-        if isinstance(value.get_raw_value(), jax.Array) and isinstance(child, (float, complex, int)):
+        if isinstance(value.get_raw_value(), jax.Array) and isinstance(
+            child, (float, complex, int)
+        ):
             child = np.asarray(child, dtype=value.get_raw_value().dtype)
         value.set_raw_value(tree.to(child, "jax"))  # `jax.tree.map` would sort the keys of a dict

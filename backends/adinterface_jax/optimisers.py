@@ -1,4 +1,6 @@
-"""Optax on any tree: it gets the leaves as JAX arrays in a tree that JAX knows, and its results are converted back."""
+"""Optax on any tree: it gets the leaves as JAX arrays in a tree that JAX knows, and its results are
+converted back.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,8 @@ _NUMBERS = (float, complex, np.ndarray, jax.Array)
 _AS_THEY_ARE = {"mode", "chunk_size", "executor"}
 
 _OF_JAX = (
-    "Optax calls this function with JAX arrays, and JAX differentiates it, as in a line search. Take functions from "
-    "array_namespace(x), or pass differentiate_with(f, backend)."
+    "Optax calls this function with JAX arrays, and JAX differentiates it, as in a line search."
+    " Take functions from array_namespace(x), or pass differentiate_with(f, backend)."
 )
 
 
@@ -48,13 +50,19 @@ class Optax:
     engine = "jax"
 
     def __init__(self, transform: Any, *, jit: bool = True):
-        if not (callable(getattr(transform, "init", None)) and callable(getattr(transform, "update", None))):
+        if not (
+            callable(getattr(transform, "init", None))
+            and callable(getattr(transform, "update", None))
+        ):
             made = callable(transform) and not isinstance(transform, type)
             remedy = (
-                " Call it first, such as optax.adam(1e-3)." if made else " Pass what Optax makes, such as optax.adam(1e-3)."
+                " Call it first, such as optax.adam(1e-3)."
+                if made
+                else " Pass what Optax makes, such as optax.adam(1e-3)."
             )
             raise TypeError(
-                f"from_optax(transform): transform must have the methods init and update, not {transform!r}.{remedy}"
+                "from_optax(transform): transform must have the methods init and update, not"
+                f" {transform!r}.{remedy}"
             )
         self.transform, self.jit = transform, jit
         #: Optax's older transformations take no further arguments.
@@ -72,17 +80,22 @@ class Optax:
         require_floats(model, "from_optax: the model")
         leaves = _Leaves(model)
         with precision_of(*leaves.dtypes):
-            return leaves.kept(self.transform.init(jax.tree.map(_as_jax, leaves.pytree(leaves.arrays()))))
+            return leaves.kept(
+                self.transform.init(jax.tree.map(_as_jax, leaves.pytree(leaves.arrays())))
+            )
 
     def update(self, gradient: Any, state: Any, model: Any = None, **extra: Any) -> tuple[Any, Any]:
-        """`(updates, state)`: the updates to add to the model, a tree like it, and the next state."""
+        """`(updates, state)`: the updates to add to the model, a tree like it, and the next
+        state.
+        """
         return self._applied(self._compiled_update, gradient, state, model, extra)
 
     def step(self, gradient: Any, state: Any, model: Any, **extra: Any) -> tuple[Any, Any]:
         """`(model, state)`: the model after one step, and the next state.
 
-        gradient: a tree like the model, or the result of `gradient(loss, backend, model, Constant(x))`. extra: keywords of the
-        Optax transformation, such as `value=`; trees like the model are converted as the model is.
+        gradient: a tree like the model, or the result of `gradient(loss, backend, model,
+        Constant(x))`. extra: keywords of the Optax transformation, such as `value=`; trees like the
+        model are converted as the model is.
         """
         return self._applied(self._compiled, gradient, state, model, extra)
 
@@ -90,61 +103,91 @@ class Optax:
         self, step: Callable[..., Any], gradient: Any, state: Any, model: Any, extra: dict[str, Any]
     ) -> tuple[Any, Any]:
         leaves = _Leaves(one_gradient(model, gradient) if model is None else model)
-        gradients = leaves.pytree(leaves.natives(leaves.parameters.gradients(gradient, required=True)))
+        gradients = leaves.pytree(
+            leaves.natives(leaves.parameters.gradients(gradient, required=True))
+        )
         with precision_of(*leaves.dtypes):
             values = None if model is None else leaves.pytree(leaves.arrays())
             result, state = self._run(step, gradients, state, values, leaves, extra)
             return leaves.restored(result), leaves.kept(state)
 
-    def native_step(self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any) -> Callable[..., Any] | None:
-        """`whole(model, state, *data)` compiled, for arrays in trees that JAX knows (see `WholeStep`); None if the backend
-        belongs to another engine."""
+    def native_step(
+        self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any
+    ) -> Callable[..., Any] | None:
+        """`whole(model, state, *data)` compiled, for arrays in trees that JAX knows (see
+        `WholeStep`); None if the backend belongs to another engine.
+        """
         if not isinstance(backend, AutoJax) or changed_options(backend) - _AS_THEY_ARE:
             return None
         return WholeStep(whole)
 
     def _update(self, gradients: Any, state: Any, values: Any, **extra: Any) -> tuple[Any, Any]:
         try:
-            result: tuple[Any, Any] = self.transform.update(gradients, state, values, **(extra if self._takes_more else {}))
+            result: tuple[Any, Any] = self.transform.update(
+                gradients, state, values, **(extra if self._takes_more else {})
+            )
         except TypeError as error:
-            missing = re.search(r"update_fn\(\) missing .* keyword-only arguments?: (.*)", str(error))
+            missing = re.search(
+                r"update_fn\(\) missing .* keyword-only arguments?: (.*)", str(error)
+            )
             if missing is None:
                 raise
             raise TypeError(
-                f"{self!r}: in each step this Optax transformation needs {missing[1]}, which Training does not give. Call "
-                f"optimiser.step(gradient, state, model, value=value, grad=gradient[0], value_fn=f), with value, gradient = "
-                f"value_and_gradient(f, backend, model). optax.lbfgs(linesearch=None) needs none of them."
+                f"{self!r}: in each step this Optax transformation needs {missing[1]}, which"
+                " Training does not give. Call optimiser.step(gradient, state, model, value=value,"
+                " grad=gradient[0], value_fn=f), with value, gradient = value_and_gradient(f,"
+                " backend, model). optax.lbfgs(linesearch=None) needs none of them."
             ) from error
         return result
 
     def _stepped(self, gradients: Any, state: Any, values: Any, **extra: Any) -> tuple[Any, Any]:
         updates, state = self._update(gradients, state, values, **extra)
-        return jax.tree.map(lambda value, update: (value + update).astype(value.dtype), values, updates), state
+        return (
+            jax.tree.map(
+                lambda value, update: (value + update).astype(value.dtype), values, updates
+            ),
+            state,
+        )
 
     def _run(
-        self, step: Callable[..., Any], gradients: Any, state: Any, values: Any, leaves: _Leaves, extra: dict[str, Any]
+        self,
+        step: Callable[..., Any],
+        gradients: Any,
+        state: Any,
+        values: Any,
+        leaves: _Leaves,
+        extra: dict[str, Any],
     ) -> Any:
         dynamic, functions = {}, {}
         for name, value in extra.items():
             if callable(value):  # of the model, such as the objective of a line search
                 functions[name] = leaves.of_pytree(value)
             elif type(value) is type(leaves.parameters.model) and not isinstance(value, _NUMBERS):
-                dynamic[name] = leaves.pytree(leaves.natives(leaves.parameters.gradients(value, required=True)))
+                dynamic[name] = leaves.pytree(
+                    leaves.natives(leaves.parameters.gradients(value, required=True))
+                )
             elif isinstance(value, (*_NUMBERS, np.generic)) or not hasattr(value, "__array__"):
                 dynamic[name] = value
             else:  # of another library, such as the value of a loss
                 (dynamic[name],) = _Leaves(value).arrays()
         plain = self._stepped if step is self._compiled else self._update
-        if not untraced():  # inside a larger program, with which XLA does not fuse code that is compiled apart
+        # inside a larger program, with which XLA does not fuse code that is compiled apart
+        if not untraced():
             return plain(gradients, state, values, **dynamic, **functions)
         if functions:
-            known = (plain, tuple(extra[name] for name in functions), tree.structure(leaves.parameters.model))
+            known = (
+                plain,
+                tuple(extra[name] for name in functions),
+                tree.structure(leaves.parameters.model),
+            )
             if self._known is None or self._known[0] != known:
                 fixed = functools.partial(plain, **functions)
                 self._known = known, jax.jit(fixed) if self.jit else fixed
             step = self._known[1]
         if not self.jit:  # compiled code takes NumPy arrays directly; Optax itself needs JAX arrays
-            gradients, state, values, dynamic = jax.tree.map(_as_jax, (gradients, state, values, dynamic))
+            gradients, state, values, dynamic = jax.tree.map(
+                _as_jax, (gradients, state, values, dynamic)
+            )
         return step(gradients, state, values, **dynamic)
 
 
@@ -154,7 +197,8 @@ class _Leaves:
     def __init__(self, model: Any):
         self.parameters = Parameters(model)
         own = self.parameters.library
-        #: The library of the state: JAX arrays for a model of JAX arrays, else NumPy arrays, which pickle keeps in 64 bits.
+        #: The library of the state: JAX arrays for a model of JAX arrays, else NumPy arrays, which
+        #: pickle keeps in 64 bits.
         self.library: Library = own if own is JAX else NUMPY
         self.dtypes = self.parameters.dtypes
         self._order: list[int] | None = None
@@ -163,9 +207,12 @@ class _Leaves:
         return self.natives(self.parameters.values)
 
     def natives(self, values: Sequence[Any]) -> list[Any]:
-        """One array for each parameter, in its dtype: a JAX array, or a NumPy array, which JAX takes directly."""
+        """One array for each parameter, in its dtype: a JAX array, or a NumPy array, which JAX
+        takes directly.
+        """
         return [
-            self._native(value, leaf.library, dtype) for value, leaf, dtype in zip(values, self.parameters.once, self.dtypes)
+            self._native(value, leaf.library, dtype)
+            for value, leaf, dtype in zip(values, self.parameters.once, self.dtypes)
         ]
 
     @staticmethod
@@ -177,7 +224,9 @@ class _Leaves:
         return np.asarray(library.to_numpy(value))
 
     def pytree(self, values: Sequence[Any]) -> Any:
-        """The model as a pytree: a class that JAX does not know becomes a dict by field, a value without a gradient None."""
+        """The model as a pytree: a class that JAX does not know becomes a dict by field, a value
+        without a gradient None.
+        """
         seen: set[int] = set()
 
         def once() -> Iterator[Any]:
@@ -198,23 +247,30 @@ class _Leaves:
         return result
 
     def restored(self, pytree: Any) -> Any:
-        """The model with these values, each in the type, library, dtype and device of the parameter."""
+        """The model with these values, each in the type, library, dtype and device of the
+        parameter.
+        """
         taken: set[int] = set()
         result = self.flat(pytree)
         for n, (value, leaf) in enumerate(zip(result, self.parameters.once)):
             if np.shape(value) != leaf.library.shape(leaf.value):
                 raise TreeError(
-                    f"optax: the transformation returned shape {np.shape(value)} for the parameter "
-                    f"{self.parameters.paths()[n] or 'itself'} of shape {leaf.library.shape(leaf.value)}. Pass the state of "
-                    f"this model: optimiser.init(model)."
+                    f"optax: the transformation returned shape {np.shape(value)} for the parameter"
+                    f" {self.parameters.paths()[n] or 'itself'} of shape"
+                    f" {leaf.library.shape(leaf.value)}. Pass the state of this model:"
+                    " optimiser.init(model)."
                 )
-        values = [self._restored(value, leaf, taken) for value, leaf in zip(result, self.parameters.once)]
+        values = [
+            self._restored(value, leaf, taken) for value, leaf in zip(result, self.parameters.once)
+        ]
         return self.parameters.rebuilt(values)
 
     @staticmethod
     def _restored(value: Any, leaf: Any, taken: set[int]) -> Any:
         if leaf.library is PYTHON or isinstance(value, jax.core.Tracer):
-            return value if isinstance(value, jax.core.Tracer) else like(np.asarray(value), leaf.value)
+            return (
+                value if isinstance(value, jax.core.Tracer) else like(np.asarray(value), leaf.value)
+            )
         return leaf.library.restore(value, JAX, leaf.value, leaf.library.dtype(leaf.value), taken)
 
     def of_pytree(self, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -222,7 +278,9 @@ class _Leaves:
 
         def called(values: Any) -> Any:
             try:
-                return f(each_constant(lambda held: held, self.parameters.rebuilt(self.flat(values))))
+                return f(
+                    each_constant(lambda held: held, self.parameters.rebuilt(self.flat(values)))
+                )
             except (AttributeError, RuntimeError, TypeError, ValueError) as error:
                 error.add_note(_OF_JAX)
                 raise
@@ -241,13 +299,19 @@ def _as_jax(x: Any) -> Any:
 
 
 def _as_numpy(x: Any) -> Any:
-    if not isinstance(x, jax.Array) or isinstance(x, jax.core.Tracer) or jnp.issubdtype(x.dtype, jax.dtypes.extended):
+    if (
+        not isinstance(x, jax.Array)
+        or isinstance(x, jax.core.Tracer)
+        or jnp.issubdtype(x.dtype, jax.dtypes.extended)
+    ):
         return x
     return np.asarray(x)
 
 
 def _pytree(structure: Structure, values: Iterator[Any]) -> Any:
-    return structure.fold(lambda place: None if isinstance(place, Static) else next(values), _optax_node)
+    return structure.fold(
+        lambda place: None if isinstance(place, Static) else next(values), _optax_node
+    )
 
 
 def _optax_node(node: Node, parts: list[Any]) -> Any:

@@ -1,7 +1,7 @@
 """Code that JAX cannot trace: called directly with numbers, and by a callback from compiled code.
 
-JAX may call back from a thread of its own, in which a scoped `enable_x64` does not hold and 64-bit numbers would be narrowed.
-So they are passed as pairs of 32 bits.
+JAX may call back from a thread of its own, in which a scoped `enable_x64` does not hold and 64-bit
+numbers would be narrowed. So they are passed as pairs of 32 bits.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ from adinterface import RuleError
 from adinterface.core.contract import Arrays
 
 
-def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
+def outside(
+    function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]
+) -> Arrays:
     """The function's results for the numbers of these arrays."""
     stopped = [jax.lax.stop_gradient(x) for x in arrays]
     if not any(isinstance(x, jax.core.Tracer) for x in stopped):
-        return tuple([x if isinstance(x, jax.Array) else jnp.asarray(x) for x in function(*stopped)])
+        return tuple(
+            [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in function(*stopped)]
+        )
     dtypes, wide = [x.dtype for x in stopped], jax.config.jax_enable_x64  # type: ignore[attr-defined]
     results = [(np.shape(x), jax.dtypes.canonicalize_dtype(x.dtype)) for x in example()]
 
@@ -33,15 +37,20 @@ def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[
         for one, other in zip(seen, results):
             if one != other:
                 raise RuleError(
-                    f"{function.__name__}: its value has an array of shape {one[0]} and dtype {one[1]}, and had one of shape "
-                    f"{other[0]} and dtype {other[1]} when JAX compiled the call: at ones, unless `like` gives an example. "
-                    f"Return the same for all arguments of one shape and dtype. If ones are a special case, or `like` has "
-                    f"another dtype, write @rule(host=like), or differentiate_with(like=like), with such an example."
+                    f"{function.__name__}: its value has an array of shape {one[0]} and dtype"
+                    f" {one[1]}, and had one of shape {other[0]} and dtype {other[1]} when JAX"
+                    " compiled the call: at ones, unless `like` gives an example. Return the same"
+                    " for all arguments of one shape and dtype. If ones are a special case, or"
+                    " `like` has another dtype, write @rule(host=like), or"
+                    " differentiate_with(like=like), with such an example."
                 )
         return [_halves(np.asarray(x, dtype)) for x, (_, dtype) in zip(result, results)]
 
     shaped: Any = jax.ShapeDtypeStruct
-    shapes = [shaped((*shape, *_extra(dtype)), np.uint32 if _extra(dtype) else dtype) for shape, dtype in results]
+    shapes = [
+        shaped((*shape, *_extra(dtype)), np.uint32 if _extra(dtype) else dtype)
+        for shape, dtype in results
+    ]
     given = [*map(_split, stopped)]
     if getattr(function, "fixes", False) or not all(math.prod(shape) for shape, _ in results):
         # JAX leaves out a callback of which no number is used; this one runs to be checked.
@@ -71,7 +80,11 @@ def _whole(x: Any, dtype: Any) -> Any:
 
 def _halves(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     extra = _extra(x.dtype)
-    return np.ascontiguousarray(x).reshape(-1).view(np.uint32).reshape((*x.shape, *extra)) if extra else x
+    return (
+        np.ascontiguousarray(x).reshape(-1).view(np.uint32).reshape((*x.shape, *extra))
+        if extra
+        else x
+    )
 
 
 def _joined(x: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:

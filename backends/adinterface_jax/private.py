@@ -8,7 +8,9 @@ import jax.numpy as jnp
 try:
     # The class of arrays that are not tracers.
     from jax._src.array import ArrayImpl
-except ImportError:  # to make an array starts JAX, after which jax.distributed.initialize() refuses to
+except (
+    ImportError
+):  # to make an array starts JAX, after which jax.distributed.initialize() refuses to
     ArrayImpl = type(jnp.zeros(0, dtype="int8"))  # type: ignore[misc, assignment]
 
 #: The attribute that holds an array's sharding; `sharding` is a Python property around it.
@@ -25,7 +27,8 @@ except ImportError:  # private names, which another release of JAX may not have
 
     def untraced() -> bool:
         """Whether no transformation of JAX is at work in this thread."""
-        return not isinstance(jnp.zeros(()), jax.core.Tracer)  # which is traced wherever code is compiled
+        # which is traced wherever code is compiled
+        return not isinstance(jnp.zeros(()), jax.core.Tracer)
 
 
 __all__ = ["SHARDING", "ArrayImpl", "untraced"]

@@ -1,4 +1,6 @@
-"""How an array, or a stack of such with a leading axis, lies where another lies: on a mesh, or inside `shard_map`."""
+"""How an array, or a stack of such with a leading axis, lies where another lies: on a mesh, or
+inside `shard_map`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 
 def sharding_of(like: jax.Array, ndim: int) -> Any:
-    """The sharding of `like` for an array of so many axes: extra leading axes are not distributed."""
+    """The sharding of `like` for an array of so many axes: extra leading axes are not
+    distributed.
+    """
     sharding = like.sharding
     if ndim == like.ndim or not isinstance(sharding, NamedSharding):
         return sharding
@@ -19,8 +23,14 @@ def sharding_of(like: jax.Array, ndim: int) -> Any:
 
 
 def as_traced(x: Any, like: Any) -> Any:
-    """x, or a stack of arrays like x, with the mesh and the varying axes of a tracer, as JAX's types require."""
+    """x, or a stack of arrays like x, with the mesh and the varying axes of a tracer, as JAX's
+    types require.
+    """
     expected = jax.typeof(like)
-    if expected.sharding.mesh.empty or x.shape[x.ndim - like.ndim :] != like.shape or jax.typeof(x) == expected:
+    if (
+        expected.sharding.mesh.empty
+        or x.shape[x.ndim - like.ndim :] != like.shape
+        or jax.typeof(x) == expected
+    ):
         return x
     return x + jnp.zeros_like(like, dtype=x.dtype)

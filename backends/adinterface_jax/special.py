@@ -1,9 +1,10 @@
 """The functions of scipy.special that JAX has.
 
-Functions listed by name are right. `adinterface.scipy.special.table` corrects those in PARTS, or composes other functions of
-them. Left out, because SciPy's function with the derivatives of the table is better: JAX's exponential integrals take seconds
-to compile, have no second derivative, are wrong at zero and do not terminate for some arguments. Its hyp2f1(31.2, 31.2, 1, -2)
-is wrong by 70 orders of magnitude, and its hyp1f1(0.3, -7.3, -33.3) is 149,871 instead of 0.84.
+Functions listed by name are right. `adinterface.scipy.special.table` corrects those in PARTS, or
+composes other functions of them. Left out, because SciPy's function with the derivatives of the
+table is better: JAX's exponential integrals take seconds to compile, have no second derivative, are
+wrong at zero and do not terminate for some arguments. Its hyp2f1(31.2, 31.2, 1, -2) is wrong by 70
+orders of magnitude, and its hyp1f1(0.3, -7.3, -33.3) is 149,871 instead of 0.84.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ i0, i1, ndtr = around(repaired.bessel0), around(repaired.bessel1), around(specia
 spence = around(repaired.spence)
 
 
-def _incomplete(name: str, native: Callable[..., Any], *arguments: Any, least: float, most: float) -> Any:
+def _incomplete(
+    name: str, native: Callable[..., Any], *arguments: Any, least: float, most: float
+) -> Any:
     """JAX's function. Many of its derivatives by the parameters do not converge, or are missing.
 
     It is right where the dtype is precise enough for logarithms of the size of the parameters.
@@ -55,13 +58,18 @@ def _incomplete(name: str, native: Callable[..., Any], *arguments: Any, least: f
     if narrow:
         valid &= ~(total > most)
     names = " and ".join("ab"[: len(parameters)])
-    domain = [f"{names} from {least:g} on"] * (least > 0) + [f"{' + '.join('ab'[: len(parameters)])} up to {most:g}"] * narrow
+    domain = [f"{names} from {least:g} on"] * (least > 0) + [
+        f"{' + '.join('ab'[: len(parameters)])} up to {most:g}"
+    ] * narrow
     from adinterface.scipy.for_engines import require, with_partials  # here, because it needs SciPy
 
     result = with_partials(name, native)(*arguments)
     if not domain:
         return result
-    remedy = "In float32, that is: pass float64 arguments, for which there is no bound above. Or: " * narrow
+    remedy = (
+        "In float32, that is: pass float64 arguments, for which there is no bound above. Or: "
+        * narrow
+    )
     return require(namespace, valid, result, arguments, name, " and ".join(domain), remedy)
 
 

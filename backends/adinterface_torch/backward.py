@@ -1,8 +1,8 @@
 """A backward pass without the Python code of `torch.autograd.grad`.
 
-That function checks for overrides, batches and other forms of arguments. This takes longer than the backward pass of a
-small f. For plain tensors this file calls the same engine function; torch's own modules (checkpointing, its graph
-utilities) do so, too.
+That function checks for overrides, batches and other forms of arguments. This takes longer than the
+backward pass of a small f. For plain tensors this file calls the same engine function; torch's own
+modules (checkpointing, its graph utilities) do so, too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def backward(
     retain_graph: bool = False,
     create_graph: bool = False,
 ) -> tuple[Any, ...]:
-    """As `torch.autograd.grad` of outputs that require grad, but dense; None for a leaf on which none of them depends.
+    """As `torch.autograd.grad` of outputs that require grad, but dense; None for a leaf on which
+    none of them depends.
 
     Without seeds, outputs are real and 0-d, and their gradients are taken.
     """
@@ -41,13 +42,26 @@ def backward(
     try:
         if {*map(type, outputs)} != _PLAIN:
             result = torch.autograd.grad(
-                outputs, leaves, seeds, retain_graph=retain_graph or create_graph, create_graph=create_graph, allow_unused=True
+                outputs,
+                leaves,
+                seeds,
+                retain_graph=retain_graph or create_graph,
+                create_graph=create_graph,
+                allow_unused=True,
             )
         else:
             # New ones each time: a user's backward function may write to them.
             given = tuple(map(_ones_like, outputs) if seeds is None else seeds)
             retained = retain_graph or create_graph
-            result = run_backward(tuple(outputs), given, retained, create_graph, tuple(leaves), True, accumulate_grad=False)
+            result = run_backward(
+                tuple(outputs),
+                given,
+                retained,
+                create_graph,
+                tuple(leaves),
+                True,
+                accumulate_grad=False,
+            )
     except RuntimeError as error:
         refuse_underived(error)
         raise

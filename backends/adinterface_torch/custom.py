@@ -1,4 +1,5 @@
-"""Rules on torch, and code that torch cannot see: one `torch.autograd.Function` for all of each, which gets it as an argument.
+"""Rules on torch, and code that torch cannot see: one `torch.autograd.Function` for all of each,
+which gets it as an argument.
 
 A class for each call would take longer to make than a small f takes to run.
 """
@@ -39,16 +40,20 @@ Map = Callable[[Arrays, Point], Arrays]
 
 
 class AdinterfaceRule(torch.autograd.Function):
-    """The value of a rule, with its derivatives. It is computed before, so that captured tensors that torch follows are found.
+    """The value of a rule, with its derivatives. It is computed before, so that captured tensors
+    that torch follows are found.
 
-    count, inputs: how many leaves there are, and how many with the carried arrays. values: the value, flat; None inside a
-    transformation, where it is the last of the arrays, behind the inputs.
+    count, inputs: how many leaves there are, and how many with the carried arrays. values: the
+    value, flat; None inside a transformation, where it is the last of the arrays, behind the
+    inputs.
     """
 
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(rule: FlatRule, count: int, inputs: int, values: Arrays | None, *arrays: torch.Tensor) -> Arrays:
+    def forward(
+        rule: FlatRule, count: int, inputs: int, values: Arrays | None, *arrays: torch.Tensor
+    ) -> Arrays:
         return tuple([x.clone() for x in arrays[inputs:]]) if values is None else values
 
     @staticmethod
@@ -57,7 +62,9 @@ class AdinterfaceRule(torch.autograd.Function):
         ctx.given, ctx.passed = len(arrays), False
         aux = [x for x in output if not is_inexact(x)]
         ctx.outputs = len(output) - len(aux)
-        ctx.keeps_all = True  # also if its derivative is zero everywhere (`unrecorded`); functorch makes the class of the node
+        # also if its derivative is zero everywhere (`unrecorded`); functorch makes the class of the
+        # node
+        ctx.keeps_all = True
         if aux:
             ctx.mark_non_differentiable(*aux)
         ctx.save_for_backward(*arrays[: ctx.inputs], *output)
@@ -66,7 +73,9 @@ class AdinterfaceRule(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *cotangents: torch.Tensor) -> Any:
         rule, point = ctx.rule, _point(ctx)
-        gradients = derived(rule, rule.pullback or _transposed(rule), cotangents[: ctx.outputs], point)
+        gradients = derived(
+            rule, rule.pullback or _transposed(rule), cotangents[: ctx.outputs], point
+        )
         if rule.innermost:
             if ctx.passed and any(map(_changed, gradients, cotangents)):
                 raise _not_innermost(rule)
@@ -78,8 +87,11 @@ class AdinterfaceRule(torch.autograd.Function):
         rule, point = ctx.rule, _point(ctx)
         moved = tangents[4 : 4 + ctx.inputs]
         _refuse(rule, [tangent is not None for tangent in moved[ctx.count :]])
-        moved = tuple([torch.zeros_like(x) if t is None else t for t, x in zip(moved, point.leaves)])
-        with set_forward_enabled(True):  # torch turns it off here, and with it the tangents of captured tensors
+        moved = tuple(
+            [torch.zeros_like(x) if t is None else t for t, x in zip(moved, point.leaves)]
+        )
+        # torch turns it off here, and with it the tangents of captured tensors
+        with set_forward_enabled(True):
             moved, apart = _without_tangents(moved), Point(*map(_without_tangents, point))
             pushed = derived(rule, rule.pushforward or _transposed(rule), moved, apart)
         return *pushed, *[None] * len(point.aux)
@@ -107,13 +119,16 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
         as_written = rule.written(leaves, carried)
         if as_written is None:
             raise BackendError(
-                f"f applies the rule {rule.name} inside a forward derivative of a forward derivative, where torch leaves its "
-                f"derivative out (https://github.com/pytorch/pytorch/issues/197867). Take one of the two derivatives in "
-                f"reverse, with AutoTorch() or AutoTorch(mode='reverse')."
+                f"f applies the rule {rule.name} inside a forward derivative of a forward"
+                " derivative, where torch leaves its derivative out"
+                " (https://github.com/pytorch/pytorch/issues/197867). Take one of the two"
+                " derivatives in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
             )
         return as_written
     if inside and rule.innermost:
-        levels = [level.key() for level in transformations() or () if level.key() != TransformType.Vmap]
+        levels = [
+            level.key() for level in transformations() or () if level.key() != TransformType.Vmap
+        ]
         as_written = rule.written(leaves, carried)
         if as_written is not None and levels and levels[-1] == TransformType.Jvp:
             return as_written
@@ -126,22 +141,30 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
             _refuse(rule, [x.requires_grad for x in carried])
         if not (live and any(x.requires_grad for x in leaves)):
             return _value(rule, leaves, carried)
-    # Constants, so that the author's code may call NumPy on them; what follows them then was captured.
+    # Constants, so that the author's code may call NumPy on them; what follows them then was
+    # captured.
     outputs, aux = _value(rule, _constants(leaves), _constants(carried))
     inputs = (*leaves, *carried)
     if inside:
         given = (rule, len(leaves), len(inputs), None, *inputs, *outputs, *aux)
         result = AdinterfaceRule.apply(*given)  # type: ignore[no-untyped-call]
     else:
-        if len({*map(id, outputs)}) < len(outputs):  # torch gives the sum of their cotangents to one of two that are the same
-            outputs = tuple([x.clone() if any(x is y for y in outputs[:n]) else x for n, x in enumerate(outputs)])
+        # torch gives the sum of their cotangents to one of two that are the same
+        if len({*map(id, outputs)}) < len(outputs):
+            outputs = tuple(
+                [
+                    x.clone() if any(x is y for y in outputs[:n]) else x
+                    for n, x in enumerate(outputs)
+                ]
+            )
         result = _apply(rule, len(leaves), len(inputs), (*outputs, *aux), *inputs)
     return tuple(filter(is_inexact, result)), tuple(filterfalse(is_inexact, result))
 
 
 def _value(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
     """The value of a rule at constants; an error if torch follows it all the same."""
-    with nullcontext() if any(map(is_wrapped, (*leaves, *carried))) else outside_all():  # so that it may call NumPy
+    # so that it may call NumPy
+    with nullcontext() if any(map(is_wrapped, (*leaves, *carried))) else outside_all():
         outputs, aux = _naming_captured(rule, rule.value, leaves, carried)
     outputs = tuple(map(settled, outputs))
     _refuse_captured(rule, outputs)
@@ -150,11 +173,17 @@ def _value(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
 
 def _constants(tensors: Arrays) -> Arrays:
     """The numbers of tensors, outside of all derivatives. Those of a batch stay in it."""
-    return tuple([outside_derivatives(x.detach()) for x in tensors]) if peek() is not None else detached(tensors)
+    return (
+        tuple([outside_derivatives(x.detach()) for x in tensors])
+        if peek() is not None
+        else detached(tensors)
+    )
 
 
 def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arrays:
-    """The result of a rule's derivative; an error if it depends on a differentiated tensor outside of the point."""
+    """The result of a rule's derivative; an error if it depends on a differentiated tensor outside
+    of the point.
+    """
     inside = peek() is not None
     live = inside or torch.is_grad_enabled()
     if live:
@@ -182,7 +211,9 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
 
 
 def _apart(derivative: Map, moved: Arrays, point: Point) -> Arrays:
-    """The derivative, without the graphs of calls inside it; tensors of calls outside it are captured."""
+    """The derivative, without the graphs of calls inside it; tensors of calls outside it are
+    captured.
+    """
     return tuple(map(settled, derivative(moved, point)))
 
 
@@ -192,7 +223,9 @@ def _recorded(*args: Any) -> Arrays:
 
 
 def _naming_captured(rule: FlatRule, function: Callable[..., Any], *args: Arrays | Point) -> Any:
-    """The result; the error for a captured tensor, where functorch asserts that no tensor belongs to a level that has ended."""
+    """The result; the error for a captured tensor, where functorch asserts that no tensor belongs
+    to a level that has ended.
+    """
     try:
         return function(*args)
     except RuntimeError as error:
@@ -205,14 +238,19 @@ def _changed(gradient: Any, cotangent: torch.Tensor) -> bool:
     """Whether a hook has changed the numbers of its cotangent, in any entry of a batch."""
     if gradient is not None and is_wrapped(gradient) and is_wrapped(cotangent):
         return _changed(unwrapped(gradient), unwrapped(cotangent))
-    return gradient is None or is_wrapped(gradient) or is_wrapped(cotangent) or not torch.equal(gradient, cotangent)
+    return (
+        gradient is None
+        or is_wrapped(gradient)
+        or is_wrapped(cotangent)
+        or not torch.equal(gradient, cotangent)
+    )
 
 
 def _not_innermost(rule: FlatRule) -> BackendError:
     return BackendError(
-        f"f applies {rule.name} in a backward pass through a backward pass. torch would apply it in both, and the result would "
-        f"not be the derivative of the gradient. Take the outer derivative forward, with "
-        f"SecondOrder(AutoTorch(mode='forward'), AutoTorch())."
+        f"f applies {rule.name} in a backward pass through a backward pass. torch would apply it in"
+        " both, and the result would not be the derivative of the gradient. Take the outer"
+        " derivative forward, with SecondOrder(AutoTorch(mode='forward'), AutoTorch())."
     )
 
 
@@ -231,12 +269,18 @@ def _transposed(rule: FlatRule) -> Map:
     """The derivative that the author left out, from the other one."""
     push, back = rule.pushforward, rule.pullback
     if push is not None:
-        return lambda cotangents, point: _adjoint(rule, lambda tangents: push(tangents, point), point.leaves, cotangents)
+        return lambda cotangents, point: _adjoint(
+            rule, lambda tangents: push(tangents, point), point.leaves, cotangents
+        )
     assert back is not None
-    return lambda tangents, point: _adjoint(rule, lambda cotangents: back(cotangents, point), point.outputs, tangents)
+    return lambda tangents, point: _adjoint(
+        rule, lambda cotangents: back(cotangents, point), point.outputs, tangents
+    )
 
 
-def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, vectors: Arrays) -> Arrays:
+def _adjoint(
+    rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, vectors: Arrays
+) -> Arrays:
     """The adjoint of a linear map of arrays like these, applied to vectors."""
     at = tuple(map(torch.ones_like, like))
     if peek() is not None:
@@ -251,9 +295,12 @@ def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, v
             live = [(image, v) for image, v in zip(images, vectors) if image.requires_grad]
             gradients: Any = [None] * len(inputs)
             if live:
-                gradients = backward([y for y, _ in live], inputs, [v for _, v in live], create_graph=kept)
+                gradients = backward(
+                    [y for y, _ in live], inputs, [v for _, v in live], create_graph=kept
+                )
         result = tuple([torch.zeros_like(x) if g is None else g for g, x in zip(gradients, like)])
-    if all(level.key() != TransformType.Vmap for level in transformations() or ()):  # a batch has no numbers of its own
+    # a batch has no numbers of its own
+    if all(level.key() != TransformType.Vmap for level in transformations() or ()):
         epsilon = max([torch.finfo(x.dtype).eps for x in (*images, *result)])
         require_linear(rule, [*map(_number, images, vectors)], [*map(_number, at, result)], epsilon)
     return result
@@ -277,7 +324,9 @@ class AdinterfaceOutside(torch.autograd.Function):
         ctx.mark_non_differentiable(*output)
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, function: Callable[..., Arrays], *arrays: torch.Tensor) -> Any:
+    def vmap(
+        info: Any, in_dims: Any, function: Callable[..., Arrays], *arrays: torch.Tensor
+    ) -> Any:
         rows: list[Any] = []
         for n in range(info.batch_size):
             entries = [x if d is None else x.select(d, n) for x, d in zip(arrays, in_dims[1:])]

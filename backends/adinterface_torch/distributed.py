@@ -1,8 +1,9 @@
 """Tensors that are distributed over processes, and modules whose gradients processes exchange.
 
-`DistributedDataParallel` averages gradients, and `fully_shard` sums and scatters them, in hooks of the accumulation into
-`.grad`. `torch.autograd.grad` does not run these, so its gradient is that of this process's data. Here `backward` runs as in
-torch's training loops. Its `.grad` values are the result, and earlier `.grad` values are restored.
+`DistributedDataParallel` averages gradients, and `fully_shard` sums and scatters them, in hooks of
+the accumulation into `.grad`. `torch.autograd.grad` does not run these, so its gradient is that of
+this process's data. Here `backward` runs as in torch's training loops. Its `.grad` values are the
+result, and earlier `.grad` values are restored.
 """
 
 from __future__ import annotations
@@ -22,16 +23,20 @@ from .private import in_use, is_member, sharded_groups
 from .reaching import leaves_behind
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
-#: The modules of DTensor and `fully_shard`. Both are slow to import, and a program that uses them has imported them.
+#: The modules of DTensor and `fully_shard`. Both are slow to import, and a program that uses them
+#: has imported them.
 _TENSORS, _SHARDING = "torch.distributed.tensor", "torch.distributed.fsdp"
 
-#: Whether torch's derivatives of DTensors are right: up to 2.8 some gradients are not, up to 2.11 some second derivatives.
+#: Whether torch's derivatives of DTensors are right: up to 2.8 some gradients are not, up to 2.11
+#: some second derivatives.
 DTENSORS_ARE_RIGHT = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 12)
 
 
 def is_distributed(x: object) -> bool:
     """Whether x is spread over processes."""
-    return type(x) not in _PLAIN and any(cls.__module__.startswith("torch.distributed.") for cls in type(x).__mro__)
+    return type(x) not in _PLAIN and any(
+        cls.__module__.startswith("torch.distributed.") for cls in type(x).__mro__
+    )
 
 
 def is_dtensor(x: object) -> bool:
@@ -44,9 +49,9 @@ def require_right(x: object) -> None:
     """Refuse to differentiate by a DTensor where torch's derivatives are wrong."""
     if not DTENSORS_ARE_RIGHT and is_dtensor(x):
         raise ConversionError(
-            f"Some derivatives of DTensors are wrong in PyTorch {torch.__version__}, so they are differentiated from PyTorch "
-            f"2.12 on. Install a newer one; or gather them first, x.full_tensor(), or wrap the model with "
-            f"DistributedDataParallel."
+            f"Some derivatives of DTensors are wrong in PyTorch {torch.__version__}, so they are"
+            " differentiated from PyTorch 2.12 on. Install a newer one; or gather them first,"
+            " x.full_tensor(), or wrap the model with DistributedDataParallel."
         )
 
 
@@ -58,7 +63,9 @@ def is_sharded(module: object) -> bool:
 def exchanges(cls: type) -> bool:
     """Whether modules of a class exchange gradients in hooks; a gradient of one does not."""
     sharding = sys.modules.get(_SHARDING)
-    return issubclass(cls, DistributedDataParallel) or (sharding is not None and issubclass(cls, sharding.FSDPModule))
+    return issubclass(cls, DistributedDataParallel) or (
+        sharding is not None and issubclass(cls, sharding.FSDPModule)
+    )
 
 
 def _is_member(module: torch.nn.Module) -> bool:
@@ -73,9 +80,9 @@ def refuse_unknown(module: torch.nn.Module) -> None:
     unknown = is_distributed(module) and not exchanges(type(module))
     if unknown or any(is_distributed(p) and not is_dtensor(p) for p in module._parameters.values()):
         raise ConversionError(
-            f"{type(module).__name__} spreads its parameters over processes in a way that is not known here. Shard the model "
-            f"with torch.distributed.fsdp.fully_shard, or with DTensor, whose gradients are global here, or wrap it in "
-            f"Constant(...)."
+            f"{type(module).__name__} spreads its parameters over processes in a way that is not"
+            " known here. Shard the model with torch.distributed.fsdp.fully_shard, or with"
+            " DTensor, whose gradients are global here, or wrap it in Constant(...)."
         )
     if not DTENSORS_ARE_RIGHT:
         for parameter in module._parameters.values():
@@ -83,22 +90,27 @@ def refuse_unknown(module: torch.nn.Module) -> None:
 
 
 def refuse_copies(module: torch.nn.Module) -> None:
-    """Refuse a copy, with other values, of a module that exchanges gradients: it would compute for itself."""
+    """Refuse a copy, with other values, of a module that exchanges gradients: it would compute for
+    itself.
+    """
     result = next(filter(_is_member, module.modules()), None)
     if result is not None:
         name = type(result).__name__
         if not isinstance(result, DistributedDataParallel):
             name = f"fully_shard({name.removeprefix('FSDP')})"
         raise ConversionError(
-            f"{name} belongs to a group of processes, and no copy of it around other values does, which this call "
-            f"needs: its derivatives would be those of this process's data. Take gradient or value_and_gradient with "
-            f"AutoTorch(), in reverse mode, and write new values into the parameters in place, as torch optimisers do; or "
-            f"pass the model before it was wrapped or sharded."
+            f"{name} belongs to a group of processes, and no copy of it around other values does,"
+            " which this call needs: its derivatives would be those of this process's data. Take"
+            " gradient or value_and_gradient with AutoTorch(), in reverse mode, and write new"
+            " values into the parameters in place, as torch optimisers do; or pass the model"
+            " before it was wrapped or sharded."
         )
 
 
 def reshard(module: torch.nn.Module) -> None:
-    """Give a model back its sharded parameters, where an evaluation without a backward pass has left whole ones."""
+    """Give a model back its sharded parameters, where an evaluation without a backward pass has
+    left whole ones.
+    """
     if not in_use() or all(group.is_sharded for group in sharded_groups()):
         return
     for inner in module.modules():
@@ -118,12 +130,15 @@ def completed(output: Any) -> Any:
     if is_dtensor(output) and any(placement.is_partial() for placement in output.placements):
         from torch.distributed.tensor import Replicate
 
-        return output.redistribute(placements=[Replicate() if p.is_partial() else p for p in output.placements])
+        return output.redistribute(
+            placements=[Replicate() if p.is_partial() else p for p in output.placements]
+        )
     return output
 
 
 def spread_like(x: torch.Tensor, like: Any) -> Any:
-    """A tensor that is equal on every process, or a DTensor, on the mesh of `like`, with its placements.
+    """A tensor that is equal on every process, or a DTensor, on the mesh of `like`, with its
+    placements.
 
     An extra leading axis is not distributed.
     """
@@ -131,25 +146,35 @@ def spread_like(x: torch.Tensor, like: Any) -> Any:
 
     extra = x.dim() - like.dim()
     if extra:
-        placements = [Shard(p.dim + extra) if type(p) is Shard and extra > 0 else Replicate() for p in like.placements]
+        placements = [
+            Shard(p.dim + extra) if type(p) is Shard and extra > 0 else Replicate()
+            for p in like.placements
+        ]
     else:
         placements = [Replicate() if p.is_partial() else p for p in like.placements]
     if not isinstance(x, DTensor):
-        x = DTensor.from_local(x, like.device_mesh, [Replicate()] * like.device_mesh.ndim, run_check=False)
+        x = DTensor.from_local(
+            x, like.device_mesh, [Replicate()] * like.device_mesh.ndim, run_check=False
+        )
     return x if x.placements == tuple(placements) else x.redistribute(placements=placements)
 
 
-# The exchange of gradients. ---------------------------------------------------------------------------------------------
+# The exchange of gradients.
+# ---------------------------------------------------------------------------------------------
 
 
 class Exchange:
-    """What exchanges gradients of the parameters that a call differentiates, among the modules that it is given."""
+    """What exchanges gradients of the parameters that a call differentiates, among the modules that
+    it is given.
+    """
 
     def __init__(self, function: FlatFunction, leaves: Arrays):
         owned = [leaves[n] for n in function.owned]
         inside = [inner for owner in function.owners for inner in owner.modules()]
         #: Wrappers that average gradients in the backward pass of this evaluation.
-        self.wrappers = [m for m in inside if isinstance(m, DistributedDataParallel) and _averages(m)]
+        self.wrappers = [
+            m for m in inside if isinstance(m, DistributedDataParallel) and _averages(m)
+        ]
         #: The groups of `fully_shard` to which parameters belong.
         self.groups = _groups_of(owned)
 
@@ -157,24 +182,27 @@ class Exchange:
         """Refuse a derivative for which there is no exchange, if the module needs one."""
         if self.wrappers:
             name = type(self.wrappers[0]).__name__
-            remedy = "Call the module that it wraps, or the wrapper inside its no_sync(), and average"
+            remedy = (
+                "Call the module that it wraps, or the wrapper inside its no_sync(), and average"
+            )
         elif self.groups:
             name, remedy = "fully_shard", "Take the model before it is sharded, and average"
         else:
             return
         raise BackendError(
-            f"{name} exchanges gradients between processes in one backward pass for each evaluation of f, which gradient and "
-            f"value_and_gradient take. This derivative would be that of this process's data. {remedy} the result "
-            f"(torch.distributed.all_reduce)."
+            f"{name} exchanges gradients between processes in one backward pass for each evaluation"
+            " of f, which gradient and value_and_gradient take. This derivative would be that of"
+            f" this process's data. {remedy} the result (torch.distributed.all_reduce)."
         )
 
     def refuse_kept(self) -> None:
         """Refuse a backward pass after which `fully_shard` would not exchange gradients."""
         if not all(group.reduce_grads and group.all_reduce_grads for group in self.groups):
             raise BackendError(
-                "A model of fully_shard was told to keep gradients back (set_requires_gradient_sync(False)), so there would be "
-                "none to return. Let it exchange them in every call, and add gradients up with Duplicated(model, "
-                "accumulate=True)."
+                "A model of fully_shard was told to keep gradients back"
+                " (set_requires_gradient_sync(False)), so there would be none to return. Let it"
+                " exchange them in every call, and add gradients up with Duplicated(model,"
+                " accumulate=True)."
             )
 
 
@@ -183,20 +211,31 @@ def _averages(wrapper: DistributedDataParallel) -> bool:
 
 
 def gradients(
-    output: torch.Tensor, inputs: Sequence[torch.Tensor], exchange: Exchange | None, create_graph: bool = False
+    output: torch.Tensor,
+    inputs: Sequence[torch.Tensor],
+    exchange: Exchange | None,
+    create_graph: bool = False,
 ) -> Sequence[torch.Tensor | None]:
-    """The gradients of a scalar by inputs, exchanged where processes do so; None for one on which it does not depend."""
+    """The gradients of a scalar by inputs, exchanged where processes do so; None for one on which
+    it does not depend.
+    """
     if exchange is None or not (exchange.wrappers or exchange.groups):
         return backward((output,), inputs, create_graph=create_graph)
     touched = {id(x): x for x in inputs}
-    for wrapper in exchange.wrappers:  # which must average all its parameters, for any selection of them
+    # which must average all its parameters, for any selection of them
+    for wrapper in exchange.wrappers:
         touched.update((id(p), p) for p in wrapper.module.parameters() if p.requires_grad)
     wanted = None if exchange.groups else list(touched.values())
-    if exchange.groups:  # whose leaves in the graph are not the parameters, so the pass goes to every leaf
+    # whose leaves in the graph are not the parameters, so the pass goes to every leaf
+    if exchange.groups:
         touched.update((id(leaf), leaf) for leaf in leaves_behind([output]))
-    # Of a wrapper whose `.grad` are views into its buckets, the pass writes over the numbers of the old ones.
+    # Of a wrapper whose `.grad` are views into its buckets, the pass writes over the numbers of the
+    # old ones.
     views = any(wrapper.gradient_as_bucket_view for wrapper in exchange.wrappers)
-    before = [(x, x.grad, x.grad.clone() if views and x.grad is not None else None) for x in touched.values()]
+    before = [
+        (x, x.grad, x.grad.clone() if views and x.grad is not None else None)
+        for x in touched.values()
+    ]
     try:
         for x in touched.values():
             x.grad = None

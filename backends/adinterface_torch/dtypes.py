@@ -8,7 +8,9 @@ import numpy as np
 import torch
 
 DTYPES: dict[str, torch.dtype] = {
-    str(dtype).removeprefix("torch."): dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in vars(torch).values()
+    if isinstance(dtype, torch.dtype)
 }
 #: And the names by dtype.
 NAMES: dict[torch.dtype, str] = {dtype: name for name, dtype in DTYPES.items()}
@@ -22,7 +24,9 @@ EXTENDED = {
 SHARED = frozenset(
     np.dtype(name)
     for name in DTYPES
-    if name.startswith(("float", "int", "uint", "bool", "complex")) and not name.startswith("float8_") and name in np.sctypeDict
+    if name.startswith(("float", "int", "uint", "bool", "complex"))
+    and not name.startswith("float8_")
+    and name in np.sctypeDict
 )
 #: What an error offers instead of a dtype that torch lacks.
 SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")

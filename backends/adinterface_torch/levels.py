@@ -1,4 +1,6 @@
-"""What a tensor is at the levels of `torch.func` that are at work: forward derivatives, reverse ones and batches."""
+"""What a tensor is at the levels of `torch.func` that are at work: forward derivatives, reverse
+ones and batches.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def is_nested_forward(arguments: Iterable[Any]) -> bool:
 
 
 def is_followed(tensor: torch.Tensor) -> bool:
-    """Whether a value has a tangent, or is recorded in a graph, at the present level or at one outside it."""
+    """Whether a value has a tangent, or is recorded in a graph, at the present level or at one
+    outside it.
+    """
     levels = _levels(tensor)
     return bool(levels.moved) or levels.recorded
 
@@ -65,11 +69,17 @@ class _Levels(NamedTuple):
 
 
 def _levels(tensor: torch.Tensor) -> _Levels:
-    """Looks at a value of the present level, and through it, and through its tangent, at the levels outside."""
+    """Looks at a value of the present level, and through it, and through its tangent, at the levels
+    outside.
+    """
     present: Any = peek()
     forward = dual_level() >= 0 if present is None else present.key() == TransformType.Jvp
     primal, tangent = dual(tensor) if forward else (tensor, None)
-    moved = frozenset[int]() if tangent is None else frozenset({0 if present is None else present.level()})
+    moved = (
+        frozenset[int]()
+        if tangent is None
+        else frozenset({0 if present is None else present.level()})
+    )
     seen = _Levels(moved, tensor.requires_grad)
     if present is None:
         return seen
@@ -87,10 +97,17 @@ def dual(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
 
 
 def refuse_tangents(tensors: Iterable[Any]) -> None:
-    """Refuse tensors with a tangent of `torch.autograd.forward_ad`: aliases of leaves and detached results lose it."""
+    """Refuse tensors with a tangent of `torch.autograd.forward_ad`: aliases of leaves and detached
+    results lose it.
+    """
     for tensor in tensors:
-        if isinstance(tensor, torch.Tensor) and not is_wrapped(tensor) and dual(tensor)[1] is not None:
+        if (
+            isinstance(tensor, torch.Tensor)
+            and not is_wrapped(tensor)
+            and dual(tensor)[1] is not None
+        ):
             raise BackendError(
-                "A tensor of this call has a tangent of torch.autograd.forward_ad.dual_level, which would be lost. Take the "
-                "outer derivative with torch.func.jvp, or with adinterface.pushforward."
+                "A tensor of this call has a tangent of torch.autograd.forward_ad.dual_level, which"
+                " would be lost. Take the outer derivative with torch.func.jvp, or with"
+                " adinterface.pushforward."
             )

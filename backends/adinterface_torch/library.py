@@ -50,30 +50,42 @@ class TorchLibrary(Library):
     def dtype(self, x: Any) -> str:
         return NAMES[x.dtype]
 
-    def sparse_matrices(self, rows: Any, columns: Any, shape: tuple[int, int]) -> Callable[[Any], Any]:
+    def sparse_matrices(
+        self, rows: Any, columns: Any, shape: tuple[int, int]
+    ) -> Callable[[Any], Any]:
         places = np.stack([rows, columns]).astype("int64")
 
         def matrix(entries: Any) -> Any:
-            indices = torch.tensor(places, device=entries.device)  # of its own, for it can be written to
+            # of its own, for it can be written to
+            indices = torch.tensor(places, device=entries.device)
             try:
-                return torch.sparse_coo_tensor(indices, entries, shape, is_coalesced=True, check_invariants=False)
+                return torch.sparse_coo_tensor(
+                    indices, entries, shape, is_coalesced=True, check_invariants=False
+                )
             except NotImplementedError as error:
                 raise NotDifferentiableError(
-                    "PyTorch has neither forward mode nor vmap for sparse tensors. Differentiate what holds this sparse "
-                    'derivative in reverse, AutoTorch(mode="reverse"), or take it without AutoSparse.'
+                    "PyTorch has neither forward mode nor vmap for sparse tensors. Differentiate"
+                    ' what holds this sparse derivative in reverse, AutoTorch(mode="reverse"), or'
+                    " take it without AutoSparse."
                 ) from error
 
         return matrix
 
     def traced(self, x: Any) -> bool:
-        # While f is recorded, the tensors it was given require gradients without having a grad_fn, in other threads as well.
-        return x.grad_fn is not None or (x.requires_grad and (depth() > 0 or creates() or in_graph((x,)))) or is_wrapped(x)
+        # While f is recorded, the tensors it was given require gradients without having a grad_fn,
+        # in other threads as well.
+        return (
+            x.grad_fn is not None
+            or (x.requires_grad and (depth() > 0 or creates() or in_graph((x,))))
+            or is_wrapped(x)
+        )
 
     def settled(self, x: Any) -> Any:
         return settled(x)
 
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
-        # A tensor that a transform differentiates has its numbers inside; a batched one has no numbers.
+        # A tensor that a transform differentiates has its numbers inside; a batched one has no
+        # numbers.
         while is_wrapped(x):
             if not is_gradtracking(x):
                 return None
@@ -97,8 +109,8 @@ class TorchLibrary(Library):
                 array: np.ndarray[Any, Any] = x.numpy()
             except TypeError as error:
                 raise ConversionError(
-                    f"NumPy has no {NAMES[x.dtype]}, so only AutoTorch() takes such a tensor, in a Constant(...). Convert it "
-                    f"first."
+                    f"NumPy has no {NAMES[x.dtype]}, so only AutoTorch() takes such a tensor, in a"
+                    " Constant(...). Convert it first."
                 ) from error
             return array
 
@@ -106,13 +118,16 @@ class TorchLibrary(Library):
         _require_numbers(x)
         return self.to_numpy(x) if x.is_cpu else _resolved(x)
 
-    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+    def asarray(
+        self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False
+    ) -> Any:
         given = x
         if isinstance(x, torch.Tensor):
             if dtype is not None:
                 _require_dense(x)
             if copy:
-                kept = self.traced(x) or dual_level() >= 0  # detached, it would lose a tangent without a word
+                # detached, it would lose a tangent without a word
+                kept = self.traced(x) or dual_level() >= 0
                 with outside_all(x):
                     x = x.clone() if kept else x.detach().clone()
         else:
@@ -129,9 +144,14 @@ class TorchLibrary(Library):
         return x if x is given else outside_inference(x)
 
     def _adopted(self, x: Any, dtype: str | None, copy: bool) -> torch.Tensor:
-        """A NumPy array, a Python number or a DLPack object as a tensor that shares its memory where it can."""
+        """A NumPy array, a Python number or a DLPack object as a tensor that shares its memory
+        where it can.
+        """
         if isinstance(x, (float, complex, int)) and not isinstance(x, np.generic):
-            return torch.tensor(float(x) if type(x) is int else x, dtype=DTYPES[dtype] if dtype is not None else torch.float64)
+            return torch.tensor(
+                float(x) if type(x) is int else x,
+                dtype=DTYPES[dtype] if dtype is not None else torch.float64,
+            )
         if not isinstance(x, (np.ndarray, np.generic)):
             try:
                 shared = torch.utils.dlpack.from_dlpack(x)
@@ -147,7 +167,8 @@ class TorchLibrary(Library):
         if name not in DTYPES or array.dtype.kind not in "fciub":
             raise unsupported_dtype(name, "PyTorch", SUPPORTED)
         flags, least = array.flags, min(array.strides, default=1)
-        dense = least > 0 or (least == 0 and flags.c_contiguous)  # first: NumPy warns who asks a broadcast array for the other
+        # first: NumPy warns who asks a broadcast array for the other
+        dense = least > 0 or (least == 0 and flags.c_contiguous)
         shareable = dense and flags.writeable and array.dtype.isnative
         if copy or not shareable:
             array = np.array(array, dtype=array.dtype.newbyteorder("="))
@@ -159,7 +180,8 @@ class TorchLibrary(Library):
         x = _resolved(x)
         key = x.untyped_storage().data_ptr() if _has_memory(x) and not is_wrapped(x) else 0
         if not _is_dense(x) or key in taken:
-            x = x.clone(memory_format=torch.contiguous_format)  # in memory that nothing else can overlap
+            # in memory that nothing else can overlap
+            x = x.clone(memory_format=torch.contiguous_format)
         if key:
             taken.add(key)
         return x
@@ -168,13 +190,22 @@ class TorchLibrary(Library):
         if source is self:
             if dtype is not None:
                 _require_dense(example)
-            # The backend asks for leaves, as the question takes a microsecond; a module keeps its parameters.
+            # The backend asks for leaves, as the question takes a microsecond; a module keeps its
+            # parameters.
             recorded = dtype is None and type(example) is torch.Tensor
-            return as_it_is if not _has_memory(example) else _dense_outside_inference if recorded else _dense_as_it_is
+            return (
+                as_it_is
+                if not _has_memory(example)
+                else _dense_outside_inference
+                if recorded
+                else _dense_as_it_is
+            )
         if source is PYTHON:
             kept = None if dtype is None else DTYPES.get(dtype)
             # The former takes a third of the time, and raises where a narrower dtype overflows.
-            make = torch.scalar_tensor if kept in (torch.float64, torch.complex128) else torch.tensor
+            make = (
+                torch.scalar_tensor if kept in (torch.float64, torch.complex128) else torch.tensor
+            )
             return None if kept is None else lambda x, taken: make(x, dtype=kept)
         return _on_its_memory if _is_shareable(example) else None
 
@@ -183,7 +214,11 @@ class TorchLibrary(Library):
             return _own if example is None or _has_memory(example) else None
         if type(example) is float:
             return _own_number
-        return _own_numbers if _is_shareable(example) or (source is NUMPY and example is None) else None
+        return (
+            _own_numbers
+            if _is_shareable(example) or (source is NUMPY and example is None)
+            else None
+        )
 
     def loops(self) -> Loops:
         from .loops import TorchLoops
@@ -203,10 +238,14 @@ class TorchLibrary(Library):
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         return custom(rule, leaves, carried)
 
-    def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
+    def outside(
+        self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]
+    ) -> Arrays:
         def called(*tensors: torch.Tensor) -> Arrays:
             # The memory of NumPy arrays may be read-only.
-            results = [x if isinstance(x, torch.Tensor) else np.array(x) for x in function(*tensors)]
+            results = [
+                x if isinstance(x, torch.Tensor) else np.array(x) for x in function(*tensors)
+            ]
             return tuple([self.asarray(x, like=tensors[0]) for x in results])
 
         return outside(called, arrays)
@@ -215,7 +254,8 @@ class TorchLibrary(Library):
         return x.detach()
 
     def lift(self, x: Any, beside: Any) -> Any:
-        # A copy: the backward pass may need the numbers after f has written new ones into its buffer.
+        # A copy: the backward pass may need the numbers after f has written new ones into its
+        # buffer.
         return self.asarray(x, like=beside, copy=True)
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
@@ -253,13 +293,16 @@ def _on_its_memory(x: np.ndarray[Any, Any], taken: set[int]) -> torch.Tensor:
     try:
         # In this order: a broadcast array warns when it is asked whether it is writeable.
         tensor = torch.from_numpy(x) if flags.c_contiguous and flags.writeable else TORCH.asarray(x)
-    except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
+    except ValueError:
+        # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
         tensor = TORCH.asarray(x)
     return _dense_outside_inference(tensor, taken)
 
 
 def _own(x: torch.Tensor, taken: set[int]) -> Any:
-    """As `unshared`, of a plain tensor; None if it is in a graph, in a transformation, or spread over processes."""
+    """As `unshared`, of a plain tensor; None if it is in a graph, in a transformation, or spread
+    over processes.
+    """
     if type(x) is not torch.Tensor or x.requires_grad:
         return None
     try:
@@ -303,37 +346,42 @@ def _has_memory(x: torch.Tensor) -> bool:
 def _require_numbers(x: torch.Tensor) -> None:
     if type(x) is not torch.Tensor and is_dtensor(x):
         raise ConversionError(
-            "A torch tensor is spread over processes (a DTensor), of whose numbers this one has a part, so only AutoTorch() "
-            "takes it. Gather them first, x.full_tensor(), or wrap it in Constant(...)."
+            "A torch tensor is spread over processes (a DTensor), of whose numbers this one has a"
+            " part, so only AutoTorch() takes it. Gather them first, x.full_tensor(), or wrap it in"
+            " Constant(...)."
         )
     if x.is_meta:
         raise ConversionError(
-            "A torch tensor on the meta device has a shape but no numbers, so only AutoTorch() takes it. Give it numbers "
-            "first: torch.empty_like(x, device='cpu'), or module.to_empty(device='cpu')."
+            "A torch tensor on the meta device has a shape but no numbers, so only AutoTorch()"
+            " takes it. Give it numbers first: torch.empty_like(x, device='cpu'), or"
+            " module.to_empty(device='cpu')."
         )
 
 
 def _require_dense(x: torch.Tensor) -> None:
     if is_wrapped(x) and peek() is None:
         raise ConversionError(
-            "A torch tensor belongs to a transformation of torch.func (forward mode, vmap) in another thread, or to one that "
-            "has ended, so its derivative would be lost here. Call in the thread of the outer derivative, or take that in "
-            "reverse, with AutoTorch()."
+            "A torch tensor belongs to a transformation of torch.func (forward mode, vmap) in"
+            " another thread, or to one that has ended, so its derivative would be lost here. Call"
+            " in the thread of the outer derivative, or take that in reverse, with AutoTorch()."
         )
     if x.is_nested:
         raise ConversionError(
-            "A torch tensor is nested, so it has no shape. Pass the list of its parts, list(x.unbind()), or "
-            "torch.nested.to_padded_tensor(x, 0.0). AutoTorch() takes it in a Constant(...)."
+            "A torch tensor is nested, so it has no shape. Pass the list of its parts,"
+            " list(x.unbind()), or torch.nested.to_padded_tensor(x, 0.0). AutoTorch() takes it in a"
+            " Constant(...)."
         )
     require_right(x)
     if is_distributed(x) and not is_dtensor(x):
         raise ConversionError(
-            f"A torch tensor is spread over processes ({type(x).__name__}) in a way that is not known here. Pass a DTensor "
-            f"(torch.distributed.tensor.distribute_tensor), whose gradients are global here, or wrap it in Constant(...)."
+            f"A torch tensor is spread over processes ({type(x).__name__}) in a way that is not"
+            " known here. Pass a DTensor (torch.distributed.tensor.distribute_tensor), whose"
+            " gradients are global here, or wrap it in Constant(...)."
         )
     if x.layout is not torch.strided:
         raise ConversionError(
-            f"A torch tensor has layout {x.layout}; pass x.to_dense(). AutoTorch() takes it in a Constant(...)."
+            f"A torch tensor has layout {x.layout}; pass x.to_dense(). AutoTorch() takes it in a"
+            " Constant(...)."
         )
 
 
@@ -342,7 +390,9 @@ def _is_dense(x: torch.Tensor) -> bool:
     if x.is_contiguous():
         return True
     expected = 1
-    for stride, size in sorted((stride, size) for stride, size in zip(x.stride(), x.shape) if size != 1):
+    for stride, size in sorted(
+        (stride, size) for stride, size in zip(x.stride(), x.shape) if size != 1
+    ):
         if stride != expected:
             return False
         expected *= size

@@ -14,7 +14,9 @@ from .private import is_zero
 
 
 def svd(x: Any, /, *, full_matrices: bool = True) -> Any:
-    """torch gives zeros for the derivative through the vectors of the null space. Here it is an error."""
+    """torch gives zeros for the derivative through the vectors of the null space. Here it is an
+    error.
+    """
     result = torch.linalg.svd(x, full_matrices=full_matrices)
     rows, columns = x.shape[-2:]
     if not full_matrices or rows == columns:
@@ -29,7 +31,9 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> Any:
 
 
 class _NullVectors(torch.autograd.Function):
-    """The vectors of the null space: an error where their derivative counts; in forward mode, always."""
+    """The vectors of the null space: an error where their derivative counts; in forward mode,
+    always.
+    """
 
     generate_vmap_rule = True
     refusal = True  # in nested forward mode, too
@@ -45,7 +49,8 @@ class _NullVectors(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, cotangent: torch.Tensor) -> torch.Tensor:
         numbers = plain(cotangent)
-        if not is_zero(numbers) and bool(numbers.detach().any()):  # zeros come from what selects the other vectors
+        # zeros come from what selects the other vectors
+        if not is_zero(numbers) and bool(numbers.detach().any()):
             raise BackendError(_REFUSAL)
         return cotangent
 
@@ -55,6 +60,7 @@ class _NullVectors(torch.autograd.Function):
 
 
 _REFUSAL = (
-    "linalg.svd: with full_matrices=True the vectors of the null space of a matrix that is not square have no derivative in "
-    "torch. Write full_matrices=False, or take the singular values alone, with linalg.svdvals."
+    "linalg.svd: with full_matrices=True the vectors of the null space of a matrix that is not"
+    " square have no derivative in torch. Write full_matrices=False, or take the singular values"
+    " alone, with linalg.svdvals."
 )

@@ -1,4 +1,6 @@
-"""torch's part in loops: slices at once, and segments that are computed again. Python's loop does the rest."""
+"""torch's part in loops: slices at once, and segments that are computed again. Python's loop does
+the rest.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ class TorchLoops(Loops):
     def slices(self, x: Any) -> Sequence[Any]:
         """By one node in the graph, where x[n] would be as many as there are slices.
 
-        Copies, so that a step may write into its slice after an earlier one has used its own. torch has no rule for these in
-        forward mode, which does not need them.
+        Copies, so that a step may write into its slice after an earlier one has used its own. torch
+        has no rule for these in forward mode, which does not need them.
         """
         views = type(x) is not torch.Tensor or is_forward() or dual_level() >= 0
         if views:
@@ -37,7 +39,9 @@ class TorchLoops(Loops):
 
 
 def _outside(function: Callable[..., Arrays], *arrays: torch.Tensor) -> Arrays:
-    """Evaluated again perhaps in a batched backward pass, which is no batch of this function. Calls inside it are recorded."""
+    """Evaluated again perhaps in a batched backward pass, which is no batch of this function. Calls
+    inside it are recorded.
+    """
     with outside_all():
         return recorded(function, arrays)
 

@@ -25,10 +25,12 @@ from .swapping import refuse_swapped
 
 
 class ModuleNode(NodeType):
-    """Children: each parameter once (tied ones are one), in the order of `named_parameters`; frozen ones as Constant.
+    """Children: each parameter once (tied ones are one), in the order of `named_parameters`; frozen
+    ones as Constant.
 
-    f gets the user's own module as long as the children are what it holds: its parameters, or the tensors that stand in their
-    places while f runs. Otherwise it gets a deep copy with the values, as in differences.
+    f gets the user's own module as long as the children are what it holds: its parameters, or the
+    tensors that stand in their places while f runs. Otherwise it gets a deep copy with the values,
+    as in differences.
     """
 
     is_owner = True
@@ -58,8 +60,8 @@ class ModuleNode(NodeType):
         for inner in value.modules():
             if ROW in vars(inner):
                 raise ConversionError(
-                    f"{type(inner).__name__}.{vars(inner)[ROW]} is the row of a Hessian of a container, which is no part of a "
-                    f"module. Pass the row itself."
+                    f"{type(inner).__name__}.{vars(inner)[ROW]} is the row of a Hessian of a"
+                    " container, which is no part of a module. Pass the row itself."
                 )
         return ()
 
@@ -71,7 +73,8 @@ class ModuleNode(NodeType):
 
     def replace(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children
-        values = [value.value if type(value) is Constant else value for value in values]  # the frozen ones
+        # the frozen ones
+        values = [value.value if type(value) is Constant else value for value in values]
         values = [_parameter(value, old) for value, old in zip(values, parameters)]
         return around(module, parameters, values, compiled=True)
 
@@ -93,7 +96,9 @@ class ModuleNode(NodeType):
 
 
 def _is_differentiated(parameter: torch.Tensor) -> bool:
-    """Not if it is frozen. A plain tensor stands in the place of one that a call around this one differentiates."""
+    """Not if it is frozen. A plain tensor stands in the place of one that a call around this one
+    differentiates.
+    """
     return parameter.requires_grad or type(parameter) is torch.Tensor
 
 
@@ -102,8 +107,11 @@ def _parameter(value: Any, old: nn.Parameter) -> torch.Tensor:
         return value
     if not isinstance(value, torch.Tensor):
         kind = type(value).__name__
-        raise ConversionError(f"A module holds tensors alone, so a {kind} cannot take the place of a parameter.")
-    if is_wrapped(value) or (depth() and value.requires_grad):  # computed in f, so f's derivative goes through it
+        raise ConversionError(
+            f"A module holds tensors alone, so a {kind} cannot take the place of a parameter."
+        )
+    # computed in f, so f's derivative goes through it
+    if is_wrapped(value) or (depth() and value.requires_grad):
         return value
     return nn.Parameter(value.detach(), requires_grad=_is_differentiated(old))
 
@@ -118,17 +126,20 @@ def _path(name: str) -> str:
     return "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in name.split("."))
 
 
-# What a module is. ------------------------------------------------------------------------------------------------------
+# What a module is.
+# ------------------------------------------------------------------------------------------------
 
 
 def read(module: nn.Module) -> tuple[tuple[Any, ...], list[Any]]:
-    """The classes, names and ties in a module; and each parameter once, in the order of `named_parameters()`.
+    """The classes, names and ties in a module; and each parameter once, in the order of
+    `named_parameters()`.
 
-    The first is equal for similar modules, and contains no module and no tensor. A class is held weakly: a parametrized
-    module has a class of its own, which keeps the module alive.
+    The first is equal for similar modules, and contains no module and no tensor. A class is held
+    weakly: a parametrized module has a class of its own, which keeps the module alive.
     """
     places: list[Any] = []
-    #: For each module its class, and the names in it; or the number of a module that was there before, 0 for None.
+    #: For each module its class, and the names in it; or the number of a module that was there
+    #: before, 0 for None.
     modules: list[Any] = []
     numbers: dict[int, int] = {id(None): 0}
     stack: list[Any] = [module]
@@ -147,8 +158,8 @@ def read(module: nn.Module) -> tuple[tuple[Any, ...], list[Any]]:
             stack += reversed(children.values())
     if UninitializedParameter in map(type, places):
         raise ConversionError(
-            "A lazy module has parameters without a shape, which get one in its first call. Call it once with an example "
-            "before differentiating."
+            "A lazy module has parameters without a shape, which get one in its first call. Call it"
+            " once with an example before differentiating."
         )
     identities = [*map(id, places)]
     first: dict[int, int | None] = {id(None): None}
@@ -173,14 +184,18 @@ def names_of(structure: tuple[Any, ...]) -> list[str]:
     return [name for n, name in enumerate(names) if ties[n] == n]
 
 
-# What is built from it. -------------------------------------------------------------------------------------------------
+# What is built from it.
+# -------------------------------------------------------------------------------------------------
 
 
-def around(module: Any, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False) -> nn.Module:
+def around(
+    module: Any, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False
+) -> nn.Module:
     """A copy of the module in which these values take the places of its parameters.
 
-    compiled: a copy of what `torch.compile` made is compiled, too, when it is called; else it runs as it is. Raises
-    ConversionError for a member of a group of processes, which a copy would not be.
+    compiled: a copy of what `torch.compile` made is compiled, too, when it is called; else it runs
+    as it is. Raises ConversionError for a member of a group of processes, which a copy would not
+    be.
     """
     refuse_copies(module)
     if is_compiled(module):
@@ -192,8 +207,8 @@ def _rewrapped(wrapper: Any, inner: nn.Module, compiled: bool) -> nn.Module:
     return type(wrapper)(inner, wrapper.dynamo_ctx if compiled else lambda f: f)  # type: ignore[no-any-return]
 
 
-# Wrappers keep the module that the user wrote in one of these. Their hooks do not run under torch.autograd.grad,
-# or their code cannot be rebuilt around other values.
+# Wrappers keep the module that the user wrote in one of these. Their hooks do not run under
+# torch.autograd.grad, or their code cannot be rebuilt around other values.
 _INNER = ("_orig_mod", "module", "_fsdp_wrapped_module")
 
 
@@ -203,17 +218,21 @@ def refuse_wrappers(module: nn.Module) -> None:
         refuse_unknown(inner)
         if isinstance(inner, torch.jit.ScriptModule):
             raise ConversionError(
-                f"{kind.__name__}: a ScriptModule keeps its parameters in C++ and cannot be rebuilt around gradients. Pass the "
-                f"module it was made from, with its state (load_state_dict), or wrap it in Constant(...); torch.compile it "
-                f"inside f if you need the speed."
+                f"{kind.__name__}: a ScriptModule keeps its parameters in C++ and cannot be rebuilt"
+                " around gradients. Pass the module it was made from, with its state"
+                " (load_state_dict), or wrap it in Constant(...); torch.compile it inside f if you"
+                " need the speed."
             )
         if (said := advice(inner)) is not None:
             raise ConversionError(f"{kind.__name__} cannot be rebuilt around gradients. {said}")
-        wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
+        wraps = next(
+            (name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None
+        )
         if isinstance(inner, nn.parallel.DistributedDataParallel):
             continue  # its hooks run, for the gradient alone (see distributed.py)
         if wraps is not None and kind.__module__.startswith("torch."):
             raise ConversionError(
-                f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}: its hooks do not run here, or it cannot be "
-                f"rebuilt around gradients. Pass the inner module, model.{wraps}, and call the wrapper inside f if you need it."
+                f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}: its hooks do not"
+                " run here, or it cannot be rebuilt around gradients. Pass the inner module,"
+                f" model.{wraps}, and call the wrapper inside f if you need it."
             )

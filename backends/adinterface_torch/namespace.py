@@ -1,4 +1,6 @@
-"""The Array API namespace of torch tensors: array-api-compat, with our functions where it loses a gradient."""
+"""The Array API namespace of torch tensors: array-api-compat, with our functions where it loses a
+gradient.
+"""
 
 import sys
 
@@ -13,6 +15,7 @@ from .repairs.standard import *  # noqa: F403
 
 def unique_all(x: object, /) -> tuple[object, ...]:
     """Composed, since torch.unique does not return the index of the first of each."""
-    from adinterface.numpy_code.for_engines import unique_all as composed  # here, because it imports twenty files
+    # here, because it imports twenty files
+    from adinterface.numpy_code.for_engines import unique_all as composed
 
     return composed(sys.modules[__name__], x)

@@ -1,8 +1,10 @@
-"""Nodes of torch's graph whose backward pass is wrong without a word, as data, and the walk that finds them.
+"""Nodes of torch's graph whose backward pass is wrong without a word, as data, and the walk that
+finds them.
 
-A node is looked up by name where a Jacobian is batched, and where a backward pass is recorded for another derivative. A
-gradient looks nothing up. Inside a transformation of `torch.func` a call sees the nodes of its own level alone. So there a pass
-is taken for one that is differentiated again if a level around it is a derivative, or if a leaf is in a graph around it.
+A node is looked up by name where a Jacobian is batched, and where a backward pass is recorded for
+another derivative. A gradient looks nothing up. Inside a transformation of `torch.func` a call sees
+the nodes of its own level alone. So there a pass is taken for one that is differentiated again if a
+level around it is a derivative, or if a leaf is in a graph around it.
 """
 
 from __future__ import annotations
@@ -31,31 +33,39 @@ class Fault(NamedTuple):
     where: str = ""
 
 
-#: Wrong where vmap batches the backward pass: a stack of cotangents goes through it one entry after another.
+#: Wrong where vmap batches the backward pass: a stack of cotangents goes through it one entry after
+#: another.
 ONE_BY_ONE = {
     "CdistBackward0": Fault(
-        "f calls torch.cdist: if the cotangent alone has a batch, rows stand in the place of other rows",
+        "f calls torch.cdist: if the cotangent alone has a batch, rows stand in the place of other"
+        " rows",
         "torch.func.jacrev(lambda x: torch.cdist(x, torch.zeros(1, 3)))(torch.eye(2, 3))",
     ),
     "LinalgLuSolveBackward0": Fault(
-        "f calls torch.linalg.lu_solve: factors (4, 1, n, n) for (4, 3, n, m) are those of other entries",
-        "torch.linalg.lu_solve(*torch.linalg.lu_factor(torch.randn(4, 1, 2, 2)), torch.randn(4, 3, 2, 1))",
+        "f calls torch.linalg.lu_solve: factors (4, 1, n, n) for (4, 3, n, m) are those of other"
+        " entries",
+        "torch.linalg.lu_solve(*torch.linalg.lu_factor(torch.randn(4, 1, 2, 2)), torch.randn(4, 3,"
+        " 2, 1))",
     ),
 }
 
 #: An error of torch in a batch inside another batch, where stacks go one entry after another, too.
 IN_BATCHES = ONE_BY_ONE | {
     "PreluKernelBackwardBackward0": Fault(
-        "f calls prelu of torch, whose second derivative does not fit the shapes of a batch in a batch",
-        "torch.vmap(torch.func.jacrev(torch.func.grad(lambda x: prelu(x, w).pow(3).sum())))(torch.randn(3, 4, 5))",
+        "f calls prelu of torch, whose second derivative does not fit the shapes of a batch in a"
+        " batch",
+        "torch.vmap(torch.func.jacrev(torch.func.grad(lambda x: prelu(x,"
+        " w).pow(3).sum())))(torch.randn(3, 4, 5))",
     ),
 }
 
 #: Wrong where the backward pass is differentiated again: refused where it is recorded for that.
 ONCE = {
     "WeightNormInterfaceBackward0": Fault(
-        "f calls weight_norm of torch, which takes the norms for constants in its second derivative",
-        "jacrev(jacrev(lambda v: (torch._weight_norm(v, torch.ones(2, 1), 0) ** 3).sum()))(v) is not symmetric",
+        "f calls weight_norm of torch, which takes the norms for constants in its second"
+        " derivative",
+        "jacrev(jacrev(lambda v: (torch._weight_norm(v, torch.ones(2, 1), 0) ** 3).sum()))(v) is"
+        " not symmetric",
         "Compute the weight by g * v / torch.linalg.vector_norm(v, dim=1, keepdim=True)",
     ),
     "GeneratedBackwardFor_torch_nn__linear_cross_entropy_batch_chunked_defaultBackward": Fault(
@@ -64,18 +74,22 @@ ONCE = {
         "Write torch.nn.functional.cross_entropy(x @ weight.T, target)",
     ),
     "NativeLayerNormBackwardBackward0": Fault(
-        "f calls layer_norm of torch, which takes mean and deviation for constants in its third derivative",
+        "f calls layer_norm of torch, which takes mean and deviation for constants in its third"
+        " derivative",
         "https://github.com/pytorch/pytorch/issues/175754",
         "Compute it from x.mean and x.var",
     ),
     "NativeBatchNormBackwardBackward0": Fault(
-        "f calls batch_norm or instance_norm of torch, which takes the statistics for constants in its third derivative",
+        "f calls batch_norm or instance_norm of torch, which takes the statistics for constants in"
+        " its third derivative",
         "https://github.com/pytorch/pytorch/issues/186256",
         "Write module.eval(), or compute it from x.mean and x.var",
         "_saved_train",
     ),
 }
-ONCE["BatchNormBackwardBackward0"] = ONCE["NativeBatchNormBackwardBackward0"]._replace(where="_saved_update")
+ONCE["BatchNormBackwardBackward0"] = ONCE["NativeBatchNormBackwardBackward0"]._replace(
+    where="_saved_update"
+)
 
 _DIFFERENCES = "differences: SecondOrder(AutoFiniteDifferences(), AutoTorch())"
 
@@ -83,7 +97,8 @@ _DIFFERENCES = "differences: SecondOrder(AutoFiniteDifferences(), AutoTorch())"
 def walk(outputs: Iterable[torch.Tensor], leaves: Iterable[torch.Tensor]) -> set[Any]:
     """The nodes of the graph behind the outputs, up to these leaves.
 
-    Takes 0.2 us a node, 2 % of the pass or less: a set of nodes, because edges would take four times as long.
+    Takes 0.2 us a node, 2 % of the pass or less: a set of nodes, because edges would take four
+    times as long.
     """
     return _behind([output.grad_fn for output in outputs], {leaf.grad_fn for leaf in leaves})
 
@@ -99,7 +114,9 @@ def _behind(stack: list[Any], ends: set[Any]) -> set[Any]:
 
 
 def fault(nodes: set[Any], leaves: Sequence[torch.Tensor], table: dict[str, Fault]) -> Fault | None:
-    """What the table says of a node through which a result depends on one of the leaves; None without such a node."""
+    """What the table says of a node through which a result depends on one of the leaves; None
+    without such a node.
+    """
     if table.keys().isdisjoint([cls.__name__ for cls in {*map(type, nodes)}]):
         return None
     for node in nodes:
@@ -110,7 +127,9 @@ def fault(nodes: set[Any], leaves: Sequence[torch.Tensor], table: dict[str, Faul
 
 
 def _leads(node: Any, leaves: Sequence[torch.Tensor]) -> bool:
-    """Whether a node depends on one of the leaves: on the node that made it, or as a leaf of the graph."""
+    """Whether a node depends on one of the leaves: on the node that made it, or as a leaf of the
+    graph.
+    """
     ends, own = {leaf.grad_fn for leaf in leaves}, {*map(id, leaves)}
     behind = [x for one in _behind([node], ends) for x, _ in one.next_functions if x is not None]
     return any(x in ends or id(getattr(x, "variable", None)) in own for x in behind)
@@ -119,13 +138,19 @@ def _leads(node: Any, leaves: Sequence[torch.Tensor]) -> bool:
 def refuse_again(nodes: set[Any], leaves: Sequence[torch.Tensor]) -> None:
     """Refuse to record a backward pass whose own derivative would be wrong."""
     if (found := fault(nodes, leaves, ONCE)) is not None:
-        raise NotRecordedError(f"{found.wrong}. {found.remedy}, or take the outer derivative with {_DIFFERENCES}.")
+        raise NotRecordedError(
+            f"{found.wrong}. {found.remedy}, or take the outer derivative with {_DIFFERENCES}."
+        )
 
 
 def refuse_underived(error: RuntimeError) -> None:
-    """Refuse a backward pass that torch cannot differentiate again: rows of a Jacobian need first derivatives alone."""
+    """Refuse a backward pass that torch cannot differentiate again: rows of a Jacobian need first
+    derivatives alone.
+    """
     if re.search(r"derivative for \S+_backward'? is not implemented", str(error)):
-        raise NotRecordedError(f"torch has no second derivative here: {error} Take it with {_DIFFERENCES}.") from error
+        raise NotRecordedError(
+            f"torch has no second derivative here: {error} Take it with {_DIFFERENCES}."
+        ) from error
 
 
 def is_recorded(x: torch.Tensor) -> bool:

@@ -1,6 +1,7 @@
 """Private names of PyTorch, with a replacement where there is one.
 
-Another release may lack a name. Then this file is imported nevertheless, and the use of the name is an error that names it.
+Another release may lack a name. Then this file is imported nevertheless, and the use of the name is
+an error that names it.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ class _Missing:
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise BackendError(
-            f"AutoTorch needs the private name {self._path} here, which torch {torch.__version__} lacks. Install a release of "
-            f"torch that adinterface knows: {AutoTorch.install()}"
+            f"AutoTorch needs the private name {self._path} here, which torch {torch.__version__}"
+            f" lacks. Install a release of torch that adinterface knows: {AutoTorch.install()}"
         )
 
     __getattr__ = __eq__ = __ge__ = __call__
@@ -43,27 +44,39 @@ def _private(module: str, name: str) -> Any:
         return _Missing(f"{module}.{name}")
 
 
-_STACK, _TREES, _FUNCTORCH = "torch._functorch.pyfunctorch", "torch.utils._pytree", "torch._C._functorch"
+_STACK, _TREES, _FUNCTORCH = (
+    "torch._functorch.pyfunctorch",
+    "torch.utils._pytree",
+    "torch._C._functorch",
+)
 retrieve_current_functorch_interpreter = _private(_STACK, "retrieve_current_functorch_interpreter")
 temporarily_clear_interpreter_stack = _private(_STACK, "temporarily_clear_interpreter_stack")
 register_pytree_node = _private(_TREES, "register_pytree_node")
 tree_leaves = _private(_TREES, "tree_leaves")
 tree_map_only = _private(_TREES, "tree_map_only")
 
-# The transformations of `torch.func` that are at work, and the tensors in them. ---------------------------------------
+# The transformations of `torch.func` that are at work, and the tensors in them.
+# ---------------------------------------
 
 #: The innermost transformation; None outside of all.
 peek: Callable[[], Any] = _private(_FUNCTORCH, "peek_interpreter_stack")
 transformations: Callable[[], Any] = _private(_FUNCTORCH, "get_interpreter_stack")
-#: Whether a tensor belongs to a transformation; whether to a derivative; the level of the transformation.
+#: Whether a tensor belongs to a transformation; whether to a derivative; the level of the
+#: transformation.
 is_wrapped: Callable[[Any], bool] = _private(_FUNCTORCH, "is_functorch_wrapped_tensor")
 is_gradtracking: Callable[[Any], bool] = _private(_FUNCTORCH, "is_gradtrackingtensor")
 level_of: Callable[[Any], int] = _private(_FUNCTORCH, "maybe_get_level")
 
 
 def outside_all(x: Any = None) -> AbstractContextManager[Any]:
-    """A context outside all transformations: inside, results would belong to one. Nothing for an x that belongs to one."""
-    return _NO_SCOPE if not transformations() or (x is not None and is_wrapped(x)) else temporarily_clear_interpreter_stack()
+    """A context outside all transformations: inside, results would belong to one. Nothing for an x
+    that belongs to one.
+    """
+    return (
+        _NO_SCOPE
+        if not transformations() or (x is not None and is_wrapped(x))
+        else temporarily_clear_interpreter_stack()
+    )
 
 
 _NO_SCOPE = nullcontext()
@@ -72,35 +85,54 @@ unwrapped: Callable[[Any], Any] = _private(_FUNCTORCH, "get_unwrapped")
 #: The kinds of transformations: the type of `key()`.
 TransformType: Any = _private(_FUNCTORCH, "TransformType")
 
-# Forward mode outside of them. ------------------------------------------------------------------------------------------
+# Forward mode outside of them.
+# ------------------------------------------------------------------------------------------
 
 _CURRENT = "_current_level"
 #: The level of `torch.autograd.forward_ad.dual_level` at work, or -1.
-dual_level: Callable[[], int] = partial(getattr, forward_ad, _CURRENT, _Missing(f"torch.autograd.forward_ad.{_CURRENT}"))
+dual_level: Callable[[], int] = partial(
+    getattr, forward_ad, _CURRENT, _Missing(f"torch.autograd.forward_ad.{_CURRENT}")
+)
 #: A context that switches tangents on or off.
-set_forward_enabled: Callable[[bool], Any] = _private("torch.autograd.forward_ad", "_set_fwd_grad_enabled")
+set_forward_enabled: Callable[[bool], Any] = _private(
+    "torch.autograd.forward_ad", "_set_fwd_grad_enabled"
+)
 #: Whether tangents are switched on.
 is_forward_enabled: Callable[[], bool] = _private("torch._C", "_is_fwd_grad_enabled")
 
-# Faster private functions, where the public one takes longer than a small f. ------------------------------------------
+# Faster private functions, where the public one takes longer than a small f.
+# ------------------------------------------
 
 #: What `torch.autograd.grad` calls in the end; None where torch has no such function.
 run_backward: Any = getattr(torch.autograd.graph, "_engine_run_backward", None)
 #: As the public context manager of this name, but it holds until the next call.
-set_grad_enabled: Callable[[bool], Any] = getattr(torch._C, "_set_grad_enabled", torch.set_grad_enabled)
+set_grad_enabled: Callable[[bool], Any] = getattr(
+    torch._C, "_set_grad_enabled", torch.set_grad_enabled
+)
 #: Whether a tensor is a zero without memory, such as the second derivative of abs.
-is_zero: Callable[[torch.Tensor], bool] = getattr(torch.Tensor, "_is_zerotensor", _Missing("torch.Tensor._is_zerotensor"))
+is_zero: Callable[[torch.Tensor], bool] = getattr(
+    torch.Tensor, "_is_zerotensor", _Missing("torch.Tensor._is_zerotensor")
+)
 #: Makes a tensor of a subclass on the memory of a plain one, requiring a gradient or not.
-make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, "_make_subclass", nn.Parameter.__new__)
+make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(
+    torch.Tensor, "_make_subclass", nn.Parameter.__new__
+)
 #: How often a tensor was written into.
 version_of: Callable[[torch.Tensor], int] = attrgetter("_version")
 
 
 def left_to_python(code: CodeType) -> None:
-    """Dynamo leaves the function of this code, and the code that it calls, uncompiled when Python calls it."""
+    """Dynamo leaves the function of this code, and the code that it calls, uncompiled when Python
+    calls it.
+    """
     try:
-        from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy, set_code_exec_strategy
-    except ImportError:  # another release may lack the names; Dynamo then compiles parts of the core, with warnings
+        from torch._C._dynamo.eval_frame import (
+            _FrameAction,
+            _FrameExecStrategy,
+            set_code_exec_strategy,
+        )
+    except ImportError:
+        # another release may lack the names; Dynamo then compiles parts of the core, with warnings
         return
     set_code_exec_strategy(code, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP))
 
@@ -111,7 +143,8 @@ def is_compiled(module: object) -> bool:
     return dynamo is not None and type(module) is dynamo.OptimizedModule
 
 
-# Groups of processes. ---------------------------------------------------------------------------------------------------
+# Groups of processes.
+# ------------------------------------------------------------------------------------------------
 
 
 #: Whether this process belongs to a group: the one question that a call without any must answer.
@@ -120,14 +153,18 @@ _STATES = "torch.distributed._composable_state"
 
 
 def is_member(module: nn.Module) -> bool:
-    """Whether a module to which `fully_shard` has been applied is sharded, as a copy or a gradient of it is not."""
+    """Whether a module to which `fully_shard` has been applied is sharded, as a copy or a gradient
+    of it is not.
+    """
     return _private(_STATES, "_get_module_state")(module) is not None
 
 
 def sharded_groups() -> list[Any]:
     """All groups of parameters that `fully_shard` has made in this process and that are alive."""
     groups: dict[int, Any] = {}
-    for reference in list(_private(_STATES, "_module_state_mapping").values()) if _STATES in sys.modules else []:
+    for reference in (
+        list(_private(_STATES, "_module_state_mapping").values()) if _STATES in sys.modules else []
+    ):
         state = reference()
         made = getattr(state, "_fsdp_param_groups", None)
         if made is None:  # as up to torch 2.9

@@ -1,4 +1,6 @@
-"""What leads to what in the graph of torch. Nothing here touches a leaf, which may belong to a call in another thread."""
+"""What leads to what in the graph of torch. Nothing here touches a leaf, which may belong to a call
+in another thread.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from typing import Any
 import torch
 
 
-def nodes_behind(tensors: Iterable[torch.Tensor], ends: Iterable[torch.Tensor] = ()) -> Iterator[Any]:
+def nodes_behind(
+    tensors: Iterable[torch.Tensor], ends: Iterable[torch.Tensor] = ()
+) -> Iterator[Any]:
     """The nodes of the graph that a backward pass from tensors visits, up to these ends."""
     seen: set[Any] = {(None, 0), *[(x.grad_fn, x.output_nr) for x in ends]}
     stack: list[Any] = [(x.grad_fn, x.output_nr) for x in tensors]
@@ -20,7 +24,9 @@ def nodes_behind(tensors: Iterable[torch.Tensor], ends: Iterable[torch.Tensor] =
             stack += edge[0].next_functions
 
 
-def leaves_behind(tensors: Iterable[torch.Tensor], ends: Iterable[torch.Tensor] = ()) -> Iterator[torch.Tensor]:
+def leaves_behind(
+    tensors: Iterable[torch.Tensor], ends: Iterable[torch.Tensor] = ()
+) -> Iterator[torch.Tensor]:
     """The leaf tensors that a backward pass from tensors arrives at, but for these ends."""
     tensors, ends = [*tensors], [*ends]
     own = {*map(id, ends)}

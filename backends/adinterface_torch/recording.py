@@ -1,4 +1,6 @@
-"""What is recorded while f runs, and which results stay in a graph: those of calls inside f, and of what is in a graph."""
+"""What is recorded while f runs, and which results stay in a graph: those of calls inside f, and of
+what is in a graph.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ T = TypeVar("T")
 
 
 class _Mark:
-    """On the leaves that f gets, in place of their `__reduce_ex__`: they are neither pickled nor copied."""
+    """On the leaves that f gets, in place of their `__reduce_ex__`: they are neither pickled nor
+    copied.
+    """
 
     def __init__(self, depth: int, thread: int):
         #: How many calls are around the call that the leaf belongs to, and its thread.
@@ -29,8 +33,9 @@ class _Mark:
 
     def __call__(self, *args: Any) -> NoReturn:
         raise ConversionError(
-            "A tensor that is being differentiated was pickled or copied (by pickle, joblib, torch.save or copy), which drops "
-            "its gradient. Compute with it in this process. Write x.clone() for a copy, or x.detach() for a constant."
+            "A tensor that is being differentiated was pickled or copied (by pickle, joblib,"
+            " torch.save or copy), which drops its gradient. Compute with it in this process. Write"
+            " x.clone() for a copy, or x.detach() for a constant."
         )
 
     __deepcopy__ = __call__
@@ -53,13 +58,17 @@ def _mark_of(leaf: torch.Tensor) -> _Mark | None:
 
 
 def _is_outside(leaf: torch.Tensor) -> bool:
-    """Whether a leaf tensor belongs to a call around this one, or to the user: to no call that has ended."""
+    """Whether a leaf tensor belongs to a call around this one, or to the user: to no call that has
+    ended.
+    """
     mark = _mark_of(leaf)
     return mark is None or mark.depth < depth() or mark.thread != get_ident()
 
 
 def recorded(function: Callable[..., T], inputs: Iterable[Any]) -> T:
-    """What a function gives at these inputs, recorded: results of calls inside it stay in the graph."""
+    """What a function gives at these inputs, recorded: results of calls inside it stay in the
+    graph.
+    """
     token = DEPTH.set(depth() + 1)
     try:
         return function(*inputs)
@@ -68,7 +77,9 @@ def recorded(function: Callable[..., T], inputs: Iterable[Any]) -> T:
 
 
 class Creating:
-    """The scope of a call with `create_graph`: copies of leaves stay in the graph of every leaf that requires grad."""
+    """The scope of a call with `create_graph`: copies of leaves stay in the graph of every leaf
+    that requires grad.
+    """
 
     __slots__ = ("token",)
 
@@ -80,20 +91,28 @@ class Creating:
 
 
 def in_graph(given: Iterable[Any]) -> bool:
-    """Whether something that a call is given is in the graph of what is computed around it, perhaps in another thread."""
+    """Whether something that a call is given is in the graph of what is computed around it, perhaps
+    in another thread.
+    """
     for value in given:
         if isinstance(value, torch.Tensor):
             if value.grad_fn is not None:
                 return True
-            if value.requires_grad and (depth() or (_mark_of(value) is not None and _is_outside(value))):
+            if value.requires_grad and (
+                depth() or (_mark_of(value) is not None and _is_outside(value))
+            ):
                 return True
-        elif isinstance(value, nn.Module) and any(x.grad_fn is not None for x in (*value.parameters(), *value.buffers())):
+        elif isinstance(value, nn.Module) and any(
+            x.grad_fn is not None for x in (*value.parameters(), *value.buffers())
+        ):
             return True
     return False
 
 
 def refuse_shared(function: FlatFunction, leaves: tuple[torch.Tensor, ...]) -> None:
-    """Refuse a Constant or keyword that holds a parameter which this call differentiates in place: it would not be constant."""
+    """Refuse a Constant or keyword that holds a parameter which this call differentiates in place:
+    it would not be constant.
+    """
     if not function.owned or not function.given:
         return
     own = {id(leaves[n]) for n in function.owned}
@@ -101,12 +120,19 @@ def refuse_shared(function: FlatFunction, leaves: tuple[torch.Tensor, ...]) -> N
         held = value.parameters() if isinstance(value, nn.Module) else (value,)
         if not own.isdisjoint(map(id, held)):
             raise ConversionError(
-                f"A Constant or keyword ({type(value).__name__}) is or holds a parameter of a module that this call "
-                f"differentiates, so it would not be constant. Pass copy.deepcopy(model) in its place, or compute what f needs "
-                f"of it before the call."
+                f"A Constant or keyword ({type(value).__name__}) is or holds a parameter of a"
+                " module that this call differentiates, so it would not be constant. Pass"
+                " copy.deepcopy(model) in its place, or compute what f needs of it before the"
+                " call."
             )
 
 
 def settled(x: torch.Tensor) -> torch.Tensor:
-    """A result that is recorded; without its graph if nothing outside the call that gave it takes part in it."""
-    return x if not x.requires_grad or is_wrapped(x) or any(map(_is_outside, leaves_behind((x,)))) else x.detach()
+    """A result that is recorded; without its graph if nothing outside the call that gave it takes
+    part in it.
+    """
+    return (
+        x
+        if not x.requires_grad or is_wrapped(x) or any(map(_is_outside, leaves_behind((x,))))
+        else x.detach()
+    )

@@ -1,4 +1,6 @@
-"""Other tensors in a module's places of parameters while f runs, as `torch.func.functional_call` puts them there."""
+"""Other tensors in a module's places of parameters while f runs, as `torch.func.functional_call`
+puts them there.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,15 @@ from adinterface.core.contract import Arrays, FlatFunction
 
 from .private import is_wrapped
 
-#: The modules in which other tensors stand at the moment, by identity, with the thread of the call that put them there.
+#: The modules in which other tensors stand at the moment, by identity, with the thread of the call
+#: that put them there.
 _SWAPPED: dict[int, int] = {}
 
 
 def swapping(function: FlatFunction, leaves: Arrays) -> Callable[..., Any]:
-    """The function of other values for the parameters of modules, which the modules hold while it runs."""
+    """The function of other values for the parameters of modules, which the modules hold while it
+    runs.
+    """
     if not function.owned:
         return function
     places = {id(leaves[n]): n for n in function.owned}
@@ -37,18 +42,26 @@ def _holding(owners: Sequence[nn.Module], values: dict[int, torch.Tensor]) -> It
     """Modules that hold these values in place of their parameters, by the identities of these."""
     modules = dict.fromkeys([inner for owner in owners for inner in owner.modules()])
     refuse_swapped(modules)
-    before = [(inner, {**inner._parameters}, {**inner._buffers}, _SWAPPED.get(id(inner))) for inner in modules]
+    before = [
+        (inner, {**inner._parameters}, {**inner._buffers}, _SWAPPED.get(id(inner)))
+        for inner in modules
+    ]
     try:
         for inner, own, _, _ in before:
             _SWAPPED[id(inner)] = get_ident()
-            new: dict[str, Any] = {name: values[id(p)] for name, p in own.items() if id(p) in values}
+            new: dict[str, Any] = {
+                name: values[id(p)] for name, p in own.items() if id(p) in values
+            }
             inner._parameters.update(new)
         yield
     finally:
         for inner, own, buffers, thread in before:
             inner._parameters.update(own)
-            # What f has put in the place of a buffer stays there, unless it belongs to a transformation that ends.
-            inner._buffers.update((name, x) for name, x in buffers.items() if is_wrapped(inner._buffers.get(name)))
+            # What f has put in the place of a buffer stays there, unless it belongs to a
+            # transformation that ends.
+            inner._buffers.update(
+                (name, x) for name, x in buffers.items() if is_wrapped(inner._buffers.get(name))
+            )
             _SWAPPED.pop(id(inner)) if thread is None else _SWAPPED.update({id(inner): thread})
 
 
@@ -59,7 +72,8 @@ def refuse_swapped(modules: Iterable[nn.Module]) -> None:
     for inner in modules:
         if _SWAPPED.get(id(inner), thread := get_ident()) != thread:
             raise ConversionError(
-                f"A call in another thread differentiates this {type(inner).__name__} and has put tensors of its own in the "
-                f"places of its parameters, as torch.func.functional_call does. Let each thread have its own "
-                f"copy.deepcopy(model)."
+                f"A call in another thread differentiates this {type(inner).__name__} and has put"
+                " tensors of its own in the places of its parameters, as"
+                " torch.func.functional_call does. Let each thread have its own"
+                " copy.deepcopy(model)."
             )

@@ -1,9 +1,11 @@
-"""Parts of torch's graph that cannot be differentiated again: "not recorded" is an error, never "does not depend".
+"""Parts of torch's graph that cannot be differentiated again: "not recorded" is an error, never
+"does not depend".
 
-The backward of a custom function may leave the graph: under `once_differentiable` or `no_grad`, through NumPy, in compiled
-code. torch takes what it returns for a constant, so second derivatives would lack a part. A backward is linear in what comes
-in, so what comes out of a recorded one requires grad if that does. A pass that may be differentiated again checks this at the
-nodes of custom functions, and raises an error that names the function.
+The backward of a custom function may leave the graph: under `once_differentiable` or `no_grad`,
+through NumPy, in compiled code. torch takes what it returns for a constant, so second derivatives
+would lack a part. A backward is linear in what comes in, so what comes out of a recorded one
+requires grad if that does. A pass that may be differentiated again checks this at the nodes of
+custom functions, and raises an error that names the function.
 """
 
 from __future__ import annotations
@@ -26,17 +28,25 @@ from .recording import marked
 
 def custom_nodes(nodes: set[Any]) -> list[Any]:
     """Those of the nodes that belong to custom functions, in Python and C++."""
-    custom = {cls for cls in {*map(type, nodes)} if issubclass(cls, BackwardCFunction) or cls.__name__ == "CppFunction"}
+    custom = {
+        cls
+        for cls in {*map(type, nodes)}
+        if issubclass(cls, BackwardCFunction) or cls.__name__ == "CppFunction"
+    }
     return [node for node in nodes if type(node) in custom] if custom else []
 
 
 @contextmanager
 def _requiring_records(nodes: Iterable[Any]) -> Iterator[None]:
-    """A backward pass in which a custom node that does not record what it gives raises NotRecordedError."""
+    """A backward pass in which a custom node that does not record what it gives raises
+    NotRecordedError.
+    """
 
     def look(node: Any, gradients: Iterable[Any], incoming: Iterable[Any]) -> None:
         followed = any(x is not None and is_followed(x) for x in incoming)
-        if followed and any(_is_missing(node, gradient) for gradient in gradients if gradient is not None):
+        if followed and any(
+            _is_missing(node, gradient) for gradient in gradients if gradient is not None
+        ):
             raise NotRecordedError(_message(node))
 
     handles = [node.register_hook(partial(look, node)) for node in nodes]
@@ -69,8 +79,12 @@ def _live(seed: torch.Tensor) -> torch.Tensor:
     return seed * one  # in a batch
 
 
-def transposed(nodes: Iterable[Any], back: Callable[[Arrays], Arrays], cotangents: Arrays, leaves: Arrays) -> Arrays:
-    """A pullback of functorch through custom nodes, all of which is recorded at the levels around it."""
+def transposed(
+    nodes: Iterable[Any], back: Callable[[Arrays], Arrays], cotangents: Arrays, leaves: Arrays
+) -> Arrays:
+    """A pullback of functorch through custom nodes, all of which is recorded at the levels around
+    it.
+    """
     # Seeds of the levels of the leaves.
     anchor: Any = sum(leaf.sum() for leaf in leaves)
     never = torch.zeros((), dtype=torch.bool, device=anchor.device)
@@ -82,10 +96,14 @@ def _is_missing(node: Any, gradient: torch.Tensor) -> bool:
     """Whether what comes out of a node is not recorded, though what comes in is."""
     numbers = plain(gradient)
     if is_followed(gradient):
-        # torch's own mark of once_differentiable leads nowhere, so a pass to given leaves does not meet it.
-        return any(type(x.grad_fn).__name__ == "Error" for x in (gradient, numbers)) or _is_compiled(node)
+        # torch's own mark of once_differentiable leads nowhere, so a pass to given leaves does not
+        # meet it.
+        return any(
+            type(x.grad_fn).__name__ == "Error" for x in (gradient, numbers)
+        ) or _is_compiled(node)
     if is_zero(numbers) or not bool(numbers.detach().to_dense().any()):
-        # The zeros of a step, or of what has an extremum here. The former has no need to keep anything.
+        # The zeros of a step, or of what has an extremum here. The former has no need to keep
+        # anything.
         return isinstance(node, BackwardCFunction) and _keeps(node)
     return True
 
@@ -95,7 +113,9 @@ def _is_compiled(node: Any) -> bool:
 
 
 def _keeps(node: Any) -> bool:
-    """Whether a custom function keeps arrays for its backward pass, on which its derivative may depend."""
+    """Whether a custom function keeps arrays for its backward pass, on which its derivative may
+    depend.
+    """
     if getattr(node, "keeps_all", False):
         return False
     return any(hasattr(x, "__array__") for x in (*node.saved_tensors, *vars(node).values()))
@@ -106,15 +126,17 @@ def _message(node: Any) -> str:
     differences = "SecondOrder(AutoFiniteDifferences(), AutoTorch())"
     if _is_compiled(node):
         return (
-            "f runs code of torch.compile, whose backward pass torch cannot differentiate again: the derivative would lack a "
-            "part. Pass the function or module that it was made from (model._orig_mod), or take second derivatives with "
-            f"SecondOrder(AutoTorch(mode='forward'), AutoTorch()) or {differences}."
+            "f runs code of torch.compile, whose backward pass torch cannot differentiate again:"
+            " the derivative would lack a part. Pass the function or module that it was made from"
+            " (model._orig_mod), or take second derivatives with"
+            f" SecondOrder(AutoTorch(mode='forward'), AutoTorch()) or {differences}."
         )
     cls: Any = getattr(node, "_forward_cls", None)  # of a function in Python
     name: str = node.name() if cls is None else cls.__qualname__
     name = name.removesuffix("Generated").removeprefix("Vmapped")  # as functorch calls it
     return (
-        f"f applies {name}, a torch.autograd.Function whose backward torch did not record (once_differentiable, no_grad, or "
-        f"NumPy in it): a derivative of its derivative would lack a part. Write that backward with torch operations, or take "
-        f"second derivatives with {differences}."
+        f"f applies {name}, a torch.autograd.Function whose backward torch did not record"
+        " (once_differentiable, no_grad, or NumPy in it): a derivative of its derivative would"
+        " lack a part. Write that backward with torch operations, or take second derivatives with"
+        f" {differences}."
     )

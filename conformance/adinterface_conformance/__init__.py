@@ -1,6 +1,7 @@
 """Scenarios and checks that any engine must pass.
 
-`python -m adinterface_conformance` runs the table. In a test suite: `test_conformance = conformance_tests(AutoMine())`.
+`python -m adinterface_conformance` runs the table. In a test suite: `test_conformance =
+conformance_tests(AutoMine())`.
 """
 
 from __future__ import annotations
@@ -33,4 +34,13 @@ def __getattr__(name: str) -> Any:
     return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
 
 
-__all__ = ["CHECKS", "Check", "OneOf", "Outcome", "Scenario", "check", "conformance_tests", "run_scenario"]
+__all__ = [
+    "CHECKS",
+    "Check",
+    "OneOf",
+    "Outcome",
+    "Scenario",
+    "check",
+    "conformance_tests",
+    "run_scenario",
+]

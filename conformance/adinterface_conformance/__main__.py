@@ -29,13 +29,17 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def table(argv: list[str], catalogue: str = Selection.catalogue, writers: Writers = WRITERS) -> int:
-    """Run scenarios times checks. catalogue: the module whose `SCENARIOS` are run. writers: what a run can be written as."""
+    """Run scenarios times checks. catalogue: the module whose `SCENARIOS` are run. writers: what a
+    run can be written as.
+    """
     options = _parser(writers).parse_args(argv)
     known: tuple[Scenario, ...] = importlib.import_module(catalogue).SCENARIOS
     if options.list:
         return _list(matching(known, options.scenario))
     try:
-        backends = tuple(backend_from(text) for text in options.backend) or tuple(installed_backends())
+        backends = tuple(backend_from(text) for text in options.backend) or tuple(
+            installed_backends()
+        )
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
@@ -47,7 +51,9 @@ def table(argv: list[str], catalogue: str = Selection.catalogue, writers: Writer
         *(functions if asked or options.all else ()),
     )
     if not scenarios or not backends:
-        print("No scenario matches." if not scenarios else "No engine is installed.", file=sys.stderr)
+        print(
+            "No scenario matches." if not scenarios else "No engine is installed.", file=sys.stderr
+        )
         return 2
     selection = Selection(backends, scenarios, tuple(options.check), options.all, catalogue)
     choice = {"scenario": options.scenario, "check": options.check, "all": options.all}
@@ -75,7 +81,10 @@ def table(argv: list[str], catalogue: str = Selection.catalogue, writers: Writer
 def _parser(writers: Writers) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m adinterface_conformance",
-        description="Check what any engine must get right: scenarios times laws, on every installed backend.",
+        description=(
+            "Check what any engine must get right: scenarios times laws, on every installed"
+            " backend."
+        ),
     )
     parser.add_argument(
         "--backend", action="append", default=[], metavar="VALUE",
@@ -85,24 +94,49 @@ def _parser(writers: Writers) -> argparse.ArgumentParser:
         "--scenario", action="append", default=[], metavar="PATTERN",
         help="a name, family, operator or tag, with * and ?; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--check", action="append", default=[], metavar="PATTERN", help="the name of a check, with * and ?")
-    parser.add_argument("--all", action="store_true", help="every check on every scenario, array functions")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="that many processes; one that crashes is a failure")
+    parser.add_argument(
+        "--check",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="the name of a check, with * and ?",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="every check on every scenario, array functions"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="that many processes; one that crashes is a failure",
+    )
     parser.add_argument(
         "--limit", type=float, metavar="SECONDS",
         help="give a scenario up after that time; it runs in a process of its own, whose crash is a failure, too",
     )  # fmt: skip
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes, as they come")
-    parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from this JSON file of a run that was stopped")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write all outcomes, as they come"
+    )
+    parser.add_argument(
+        "--resume",
+        type=Path,
+        metavar="FILE",
+        help="go on from this JSON file of a run that was stopped",
+    )
     for name, (_, words) in writers.items():
         parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=words)
-    parser.add_argument("--list", action="store_true", help="list the scenarios and checks, and run nothing")
+    parser.add_argument(
+        "--list", action="store_true", help="list the scenarios and checks, and run nothing"
+    )
     return parser
 
 
 def _list(scenarios: list[Scenario]) -> int:
     for scenario in scenarios:
-        print(f"{scenario.name}  {scenario.operator.__name__}  {' '.join(sorted(scenario.tags))}".rstrip())
+        print(
+            f"{scenario.name}  {scenario.operator.__name__}  {' '.join(sorted(scenario.tags))}".rstrip()
+        )
     print()
     for name, check in CHECKS.items():
         print(f"{name}  {check.summary}")

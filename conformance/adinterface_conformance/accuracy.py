@@ -1,4 +1,6 @@
-"""The accuracy that results must have: rounding for an engine that differentiates, less for finite differences."""
+"""The accuracy that results must have: rounding for an engine that differentiates, less for finite
+differences.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,12 @@ from adinterface.core.contract.registry import find
 
 from .state import pair_of, restored
 
-#: For an engine that takes differences and does not say how exact they are (`Backend.relative_error`): relative to the
-#: largest number of the result, by bits of the dtype, for derivatives of first and second order. Central differences keep
-#: two thirds of the digits (eps^(2/3)), differences of differences a half; a factor of 1000 and 100 on top is for functions
+#: For an engine that takes differences and does not say how exact they are
+#: (`Backend.relative_error`): relative to the
+#: largest number of the result, by bits of the dtype, for derivatives of first and second order.
+#: Central differences keep
+#: two thirds of the digits (eps^(2/3)), differences of differences a half; a factor of 1000 and 100
+#: on top is for functions
 #: that bend more than a sine.
 BY_DIFFERENCES = {1: {64: 1e-7, 32: 5e-3, 16: 0.3}, 2: {64: 1e-4, 32: 5e-2, 16: 1.0}}
 
@@ -24,7 +29,8 @@ BY_DIFFERENCES = {1: {64: 1e-7, 32: 5e-3, 16: 0.3}, 2: {64: 1e-4, 32: 5e-2, 16: 
 def differentiates(backend: AutoBackend) -> bool:
     """Whether the engine differentiates f, rather than evaluating it at several points.
 
-    It does if it has `pullback`, which differences cannot have, or if one evaluation of f gives a derivative.
+    It does if it has `pullback`, which differences cannot have, or if one evaluation of f gives a
+    derivative.
     """
     engine = find(backend)
     if "pullback" in engine.gives:
@@ -43,7 +49,8 @@ def differentiates(backend: AutoBackend) -> bool:
 
 @functools.lru_cache(maxsize=64)
 def does_not_nest(backend: AutoBackend) -> str:
-    """The words in which the backend refuses derivatives of its own derivatives; empty if it takes them.
+    """The words in which the backend refuses derivatives of its own derivatives; empty if it takes
+    them.
 
     Another error is no refusal: the checks of nested derivatives run, and show it.
     """
@@ -73,6 +80,12 @@ def tolerance(backend: AutoBackend, order: int, rtol: float, dtypes: Iterable[st
 
 
 def _told(backend: AutoBackend, order: int, dtypes: list[str]) -> float | None:
-    """The accuracy of the differences as the engine states it; None if it takes none or states none."""
+    """The accuracy of the differences as the engine states it; None if it takes none or states
+    none.
+    """
     engine = find(backend)
-    return engine.relative_error(order, max(map(epsilon, dtypes), default=2.0**-52)) if engine.estimates else None
+    return (
+        engine.relative_error(order, max(map(epsilon, dtypes), default=2.0**-52))
+        if engine.estimates
+        else None
+    )

@@ -1,4 +1,5 @@
-"""The arguments of a scenario, flattened by this package: the values that f must get, and the results that are due.
+"""The arguments of a scenario, flattened by this package: the values that f must get, and the
+results that are due.
 
 It uses nothing of `adinterface.core.call`, which is judged here.
 """
@@ -16,7 +17,18 @@ from adinterface.core.contract.library import NUMPY, PYTHON, Library, kind
 from adinterface.core.contract.nodes import NodeType
 from adinterface.core.tree import handler_of
 
-from .trees import as_numpy, describe, dtype_of, filled, has_derivative, is_number, leaves_inside, leaves_of, mapped, shape_of
+from .trees import (
+    as_numpy,
+    describe,
+    dtype_of,
+    filled,
+    has_derivative,
+    is_number,
+    leaves_inside,
+    leaves_of,
+    mapped,
+    shape_of,
+)
 
 
 class Arguments:
@@ -37,10 +49,17 @@ class Arguments:
         #: Whether all differentiated leaves are Python's numbers, as 0-d results then are.
         self.python = all(handler_of(leaf) is PYTHON for leaf in self.leaves)
         everything = [leaf for _, leaf in leaves_inside((args, dict(kwargs)), "")]
-        real = _widest([dtype_of(leaf) for leaf in everything if is_number(leaf) and handler_of(leaf) is not PYTHON])
+        real = _widest(
+            [
+                dtype_of(leaf)
+                for leaf in everything
+                if is_number(leaf) and handler_of(leaf) is not PYTHON
+            ]
+        )
         #: The dtype that a Python float takes in this call.
         self.number = real.name
-        #: What each differentiated leaf is computed in: its own dtype; for Python's numbers the widest of the call.
+        #: What each differentiated leaf is computed in: its own dtype; for Python's numbers the
+        #: widest of the call.
         self.dtypes = [_computed_in(dtype_of(leaf), real) for leaf in self.leaves]
 
     @property
@@ -50,11 +69,15 @@ class Arguments:
 
     @property
     def first_array(self) -> Any:
-        """The differentiated leaf that decides the library of other results; a NumPy array if there is none."""
+        """The differentiated leaf that decides the library of other results; a NumPy array if there
+        is none.
+        """
         return next((leaf for leaf in self.leaves if handler_of(leaf) is not PYTHON), np.zeros(()))
 
     def with_leaves(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments of f with these numbers for the differentiated leaves; arrays are copies."""
+        """The arguments of f with these numbers for the differentiated leaves; arrays are
+        copies.
+        """
         entries = iter([np.array(leaf)[()] for leaf in leaves])
 
         def one(arg: Any, leaf: Any) -> Any:
@@ -64,7 +87,9 @@ class Arguments:
         return args, {name: unwrapped(value) for name, value in self.kwargs.items()}
 
     def mistaken(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, prepared: bool) -> str:
-        """The errors in the types, shapes and fixed values that f got; empty if they are those of the call."""
+        """The errors in the types, shapes and fixed values that f got; empty if they are those of
+        the call.
+        """
         if len(args) != len(self.args) or set(kwargs) != set(self.kwargs):
             return f"f got {len(args)} arguments and the keywords {sorted(kwargs)}"
         rule = functools.partial(_received, self, prepared)
@@ -85,12 +110,20 @@ class Arguments:
 
     def completed(self, tangents: Sequence[Any]) -> list[Any]:
         """The numbers of some tangents, one for each differentiated leaf; None is zero."""
-        known = dict(place for i, tangent in enumerate(tangents) for place in leaves_of(tangent, f"args[{i}]"))
-        return [under(known, path, np.zeros_like(leaf)) for path, leaf in zip(self.paths, self.point)]
+        known = dict(
+            place
+            for i, tangent in enumerate(tangents)
+            for place in leaves_of(tangent, f"args[{i}]")
+        )
+        return [
+            under(known, path, np.zeros_like(leaf)) for path, leaf in zip(self.paths, self.point)
+        ]
 
 
 def unwrapped(value: Any) -> Any:
-    """The value that f gets without an engine for one that is not differentiated: a copy without `Constant`."""
+    """The value that f gets without an engine for one that is not differentiated: a copy without
+    `Constant`.
+    """
     if isinstance(value, Constant):
         return unwrapped(value.value)
     handler = handler_of(value, scan=False)
@@ -98,18 +131,28 @@ def unwrapped(value: Any) -> Any:
         return value if handler.is_owner else mapped(unwrapped, value)
     if isinstance(value, np.ndarray):
         return value.copy()
-    return as_numpy(value).copy() if isinstance(handler, Library) and handler not in (NUMPY, PYTHON) else value
+    return (
+        as_numpy(value).copy()
+        if isinstance(handler, Library) and handler not in (NUMPY, PYTHON)
+        else value
+    )
 
 
 def shifted(value: Any, factor: float = 0.96875) -> Any:
-    """A copy with slightly smaller numbers in arrays, Python numbers and Constants, but not in integers."""
+    """A copy with slightly smaller numbers in arrays, Python numbers and Constants, but not in
+    integers.
+    """
     if isinstance(value, Constant):
         return Constant(shifted(value.value, factor))
     handler = handler_of(value, scan=False)
     if isinstance(handler, NodeType):
         return value if handler.is_owner else mapped(lambda leaf: shifted(leaf, factor), value)
     if isinstance(value, np.ndarray):
-        return np.array(value * factor, dtype=value.dtype) if value.dtype.kind in "fc" else value.copy()
+        return (
+            np.array(value * factor, dtype=value.dtype)
+            if value.dtype.kind in "fc"
+            else value.copy()
+        )
     cls: Any = type(value)
     return cls(value * factor) if isinstance(value, (float, complex, np.inexact)) else value
 
@@ -131,7 +174,9 @@ def _computed_in(dtype: str, real: np.dtype[Any]) -> str:
     return real.name if dtype == "float" or kind(dtype) == "integer" else dtype
 
 
-def _side_by_side(mine: Any, got: Any, path: str, rule: Callable[..., None], constant: bool = False) -> None:
+def _side_by_side(
+    mine: Any, got: Any, path: str, rule: Callable[..., None], constant: bool = False
+) -> None:
     """`rule` at every leaf of an argument and of what f got for it."""
     if isinstance(mine, Constant):
         _side_by_side(mine.value, got, path, rule, True)
@@ -144,20 +189,28 @@ def _side_by_side(mine: Any, got: Any, path: str, rule: Callable[..., None], con
     children, data = handler.flatten(mine)
     others, other_data = handler.flatten(got)
     keys, other_keys = handler.paths(data, len(children)), handler.paths(other_data, len(others))
-    assert keys == other_keys, f"{path}: f got the children {' '.join(other_keys)}, wanted {' '.join(keys)}"
+    assert keys == other_keys, (
+        f"{path}: f got the children {' '.join(other_keys)}, wanted {' '.join(keys)}"
+    )
     for child, other, key in zip(children, others, keys):
         _side_by_side(child, other, path + key, rule, constant)
 
 
-def _received(arguments: Arguments, prepared: bool, mine: Any, got: Any, path: str, constant: bool) -> None:
-    """A leaf that f got. A floating number must have the passed dtype and shape; other values must be equal."""
+def _received(
+    arguments: Arguments, prepared: bool, mine: Any, got: Any, path: str, constant: bool
+) -> None:
+    """A leaf that f got. A floating number must have the passed dtype and shape; other values must
+    be equal.
+    """
     number = is_number(mine) and type(mine) not in (int, bool)
     if not number or (constant and not prepared and type(mine) in (float, complex)):
         same = got is mine or (type(got) is type(mine) and _equal(got, mine))
         assert same or not is_plain(mine), f"{path}: f got {describe(got)}, wanted {describe(mine)}"
         return
     assert is_number(got), f"{path}: f got {describe(got)}, wanted a number"
-    assert shape_of(got) == shape_of(mine), f"{path}: f got the shape {shape_of(got)}, wanted {shape_of(mine)}"
+    assert shape_of(got) == shape_of(mine), (
+        f"{path}: f got the shape {shape_of(got)}, wanted {shape_of(mine)}"
+    )
     if handler_of(mine, scan=False) is not PYTHON:
         wanted = dtype_of(mine)
         assert dtype_of(got) == wanted, f"{path}: f got {dtype_of(got)}, wanted {wanted}"
@@ -165,7 +218,9 @@ def _received(arguments: Arguments, prepared: bool, mine: Any, got: Any, path: s
 
 def is_plain(value: Any) -> bool:
     """Whether a value is one of those that a call must hand on unchanged."""
-    return value is None or type(value) in (bool, int, float, complex, str, bytes) or callable(value)
+    return (
+        value is None or type(value) in (bool, int, float, complex, str, bytes) or callable(value)
+    )
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -47,9 +47,15 @@ class Unrelated(FlatFunction):
 
 
 class Counted:
-    """f with a count of its calls, and the errors that `look` finds in the arguments of the first."""
+    """f with a count of its calls, and the errors that `look` finds in the arguments of the
+    first.
+    """
 
-    def __init__(self, f: Callable[..., Any], look: Callable[[tuple[Any, ...], dict[str, Any]], str] | None = None):
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        look: Callable[[tuple[Any, ...], dict[str, Any]], str] | None = None,
+    ):
         self.f, self.calls = f, 0
         self.look, self.seen = look, ""
 
@@ -61,10 +67,14 @@ class Counted:
 
 
 def operation_of(scenario: Scenario) -> OperatorRow:
-    """The facts about the operator of the scenario, by name, so that a changed operator can be judged too."""
+    """The facts about the operator of the scenario, by name, so that a changed operator can be
+    judged too.
+    """
     operation = operation_of_name(scenario.operator.__name__)
     if operation is None:
-        raise TypeError(f"{scenario.operator.__name__} is no operator: it does not stand in OPERATORS")
+        raise TypeError(
+            f"{scenario.operator.__name__} is no operator: it does not stand in OPERATORS"
+        )
     return operation
 
 
@@ -112,9 +122,12 @@ class Case:
     def arguments(self) -> Arguments:
         """The arguments of f."""
         args = self.scenario.args
-        # The tangents of a scenario stand apart from its arguments, unlike the direction among them.
+        # The tangents of a scenario stand apart from its arguments, unlike the direction among
+        # them.
         apart = self.operation.directions == "second tuple"
-        return Arguments(args if apart else arguments_of(self.operation, args), self.scenario.kwargs)
+        return Arguments(
+            args if apart else arguments_of(self.operation, args), self.scenario.kwargs
+        )
 
     @functools.cached_property
     def point(self) -> list[Any]:
@@ -131,7 +144,9 @@ class Case:
         return self.differentiated(self.evaluate(leaves))
 
     def differentiated(self, value: Any) -> list[Any]:
-        """The numbers of a value that the operator differentiates: all, or the scalar before the auxiliary values."""
+        """The numbers of a value that the operator differentiates: all, or the scalar before the
+        auxiliary values.
+        """
         numbers = floating(value)
         return numbers if self.operation.output == "tree" else numbers[:1]
 
@@ -144,24 +159,35 @@ class Case:
 
     def direction(self, name: str) -> list[Any]:
         """Random numbers like the differentiated leaves; the same in every call with one name."""
-        return self.once(f"direction {name}", lambda: [self._random(leaf, leaf.dtype) for leaf in self.point])  # type: ignore[no-any-return]
+        drawn: list[Any] = self.once(
+            f"direction {name}", lambda: [self._random(leaf, leaf.dtype) for leaf in self.point]
+        )
+        return drawn
 
     def as_tangents(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """These leaves in the form of tangents of the arguments."""
         leaves = [np.array(x, dtype=dtype) for x, dtype in zip(leaves, self.arguments.dtypes)]
-        return self.arguments.tangents([numbers if numbers.ndim else _number(numbers) for numbers in leaves])
+        return self.arguments.tangents(
+            [numbers if numbers.ndim else _number(numbers) for numbers in leaves]
+        )
 
     def codirection(self, name: str) -> list[Any]:
         """Random numbers like the leaves of the value that have a derivative."""
 
         def compute() -> list[Any]:
-            return [self._random(x, dtype) for x, dtype in zip(floating(self.value), self._value_dtypes())]
+            return [
+                self._random(x, dtype)
+                for x, dtype in zip(floating(self.value), self._value_dtypes())
+            ]
 
         return self.once(f"codirection {name}", compute)  # type: ignore[no-any-return]
 
     def as_cotangent(self, leaves: Sequence[Any]) -> Any:
         """These leaves in the form of a cotangent of the value."""
-        return filled(self.value, iter([np.array(x, dtype=dtype) for x, dtype in zip(leaves, self._value_dtypes())]))
+        return filled(
+            self.value,
+            iter([np.array(x, dtype=dtype) for x, dtype in zip(leaves, self._value_dtypes())]),
+        )
 
     def _value_dtypes(self) -> list[str]:
         return [array_dtype_of(leaf) for leaf in self.value_leaves()]
@@ -185,10 +211,15 @@ class Case:
         return seed if seed is not None else self.as_cotangent(self.codirection("seed"))
 
     def seed_leaves(self) -> list[Any]:
-        """The numbers of the seed, one for each leaf of the value that has a derivative; None is zero."""
+        """The numbers of the seed, one for each leaf of the value that has a derivative; None is
+        zero.
+        """
         known = dict(leaves_of(self.seed, ""))
         places = [path for path, leaf in leaves_of(self.value, "") if has_derivative(leaf)]
-        return [under(known, path, np.zeros(np.shape(x))) for path, x in zip(places, floating(self.value))]
+        return [
+            under(known, path, np.zeros(np.shape(x)))
+            for path, x in zip(places, floating(self.value))
+        ]
 
     @property
     def tangents(self) -> tuple[Any, ...]:
@@ -202,7 +233,9 @@ class Case:
 
     def vector_leaves(self) -> list[Any]:
         """The numbers of the vector that a Hessian-vector product is taken along."""
-        return self.arguments.completed((self.scenario.args[1], *[None for _ in self.arguments.args[1:]]))
+        return self.arguments.completed(
+            (self.scenario.args[1], *[None for _ in self.arguments.args[1:]])
+        )
 
     def stacked_cotangent(self, rows: Sequence[Sequence[Any]]) -> Any:
         """A stack of cotangents."""
@@ -218,7 +251,11 @@ class Case:
 
     def given(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """What the operator is given after the backend."""
-        args = (self.arguments.args, self.tangents) if self.operation.directions == "second tuple" else self.scenario.args
+        args = (
+            (self.arguments.args, self.tangents)
+            if self.operation.directions == "second tuple"
+            else self.scenario.args
+        )
         return args, dict(self.scenario.kwargs)
 
     def apply(self, operator: Callable[..., Any], f: Callable[..., Any]) -> Any:
@@ -227,13 +264,22 @@ class Case:
         return operator(f, self.backend, *args, **kwargs)
 
     def parts(self, result: Any) -> dict[str, Any]:
-        """The result of an operator, field by field; a map is applied to the seed or tangents of the scenario."""
+        """The result of an operator, field by field; a map is applied to the seed or tangents of
+        the scenario.
+        """
         names = list(self.forms)
         if len(names) == 1:
             return {names[0]: result}
-        assert isinstance(result, tuple), f"{self.name} returned a {type(result).__name__}, wanted {', '.join(names)}"
-        assert len(result) == len(names), f"{self.name} returned {len(result)} results, wanted {', '.join(names)}"
-        return {name: self._applied(form, part) for (name, form), part in zip(self.forms.items(), result)}
+        assert isinstance(result, tuple), (
+            f"{self.name} returned a {type(result).__name__}, wanted {', '.join(names)}"
+        )
+        assert len(result) == len(names), (
+            f"{self.name} returned {len(result)} results, wanted {', '.join(names)}"
+        )
+        return {
+            name: self._applied(form, part)
+            for (name, form), part in zip(self.forms.items(), result)
+        }
 
     def _applied(self, form: FieldForm, part: Any) -> Any:
         if form == "back":
@@ -247,24 +293,31 @@ class Case:
     def _run(self) -> dict[str, Any]:
         modules = len(sys.modules)
         parts, leaks = self._measured()
-        if leaks and len(sys.modules) > modules:  # what an engine that was imported on the way brings along is no leak
+        # what an engine that was imported on the way brings along is no leak
+        if leaks and len(sys.modules) > modules:
             self.leaks += without_imports(leaks)
             parts, leaks = self._measured()
         self.leaks += leaks
         return parts
 
     def _measured(self) -> tuple[dict[str, Any], list[str]]:
-        """One call, the global state that it changed, and its effects: `calls`, `counted`, `written`."""
+        """One call, the global state that it changed, and its effects: `calls`, `counted`,
+        `written`.
+        """
         inputs = self.inputs()
         copies = [array.copy() for _, array in inputs]
-        self.counted = Counted(self.scenario.f, functools.partial(self.arguments.mistaken, prepared=False))
+        self.counted = Counted(
+            self.scenario.f, functools.partial(self.arguments.mistaken, prepared=False)
+        )
         with quiet(), restored():
             before = global_state(self.backend)
             result = self.apply(self.scenario.operator, self.counted)
             self.calls = self.counted.calls
             parts = self.parts(result)
             leaks = changes(before, global_state(self.backend))
-        self.written = [path for (path, array), copy in zip(inputs, copies) if not _same(array, copy)]
+        self.written = [
+            path for (path, array), copy in zip(inputs, copies) if not _same(array, copy)
+        ]
         for (_, array), copy in zip(inputs, copies):
             if not _same(array, copy):
                 array[...] = copy
@@ -312,7 +365,12 @@ class Case:
     @property
     def tells_disconnected(self) -> bool:
         """Whether the engine can tell that a value depends on no argument."""
-        return self.reverse and not self.engine.pullback(Unrelated(), (self.engine.libraries[0].asarray(np.ones(2)),)).connected
+        return (
+            self.reverse
+            and not self.engine.pullback(
+                Unrelated(), (self.engine.libraries[0].asarray(np.ones(2)),)
+            ).connected
+        )
 
     def rtol(self, order: int | None = None) -> float:
         """The relative tolerance of a derivative here."""
@@ -325,7 +383,11 @@ class Case:
             return None
         sizes = [1.0]
         for tree in (*parts.values(), self.value):
-            sizes.extend(float(np.max(np.abs(x), initial=0.0)) for x in floating(tree) if np.all(np.isfinite(x)))
+            sizes.extend(
+                float(np.max(np.abs(x), initial=0.0))
+                for x in floating(tree)
+                if np.all(np.isfinite(x))
+            )
         return max(sizes)
 
 
@@ -335,7 +397,11 @@ def _number(array: Any) -> Any:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+    return (
+        a.shape == b.shape
+        and a.dtype == b.dtype
+        and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+    )
 
 
 @contextmanager
@@ -349,7 +415,9 @@ def quiet() -> Iterator[None]:
 
 @functools.lru_cache(maxsize=64)
 def warm_up(backend: AutoBackend) -> tuple[str, ...]:
-    """Make a first call, and return the global state that it changed. Changes by the import of the engine do not count."""
+    """Make a first call, and return the global state that it changed. Changes by the import of the
+    engine do not count.
+    """
     for each in pair_of(backend):
         backend_class(each.name)
     modules = len(sys.modules)
@@ -362,7 +430,10 @@ def warm_up(backend: AutoBackend) -> tuple[str, ...]:
 def _first_calls(backend: AutoBackend) -> list[str]:
     with quiet(), restored():
         before = global_state(backend)
-        for first in (lambda: gradient(lambda x: x * x, backend, 1.0), lambda: hessian(lambda x: x * x * x, backend, 1.0)):
+        for first in (
+            lambda: gradient(lambda x: x * x, backend, 1.0),
+            lambda: hessian(lambda x: x * x * x, backend, 1.0),
+        ):
             with suppress(Exception):  # what an engine cannot do, the scenarios show
                 first()
         return changes(before, global_state(backend))
@@ -379,5 +450,7 @@ def case_of(scenario: Scenario, backend: AutoBackend) -> Case:
 
 
 def forget() -> None:
-    """Forget the last case: the next check makes its calls again, from the global state at that time."""
+    """Forget the last case: the next check makes its calls again, from the global state at that
+    time.
+    """
     _last.clear()

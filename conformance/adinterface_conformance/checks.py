@@ -1,7 +1,8 @@
-"""Laws of every scenario on every backend: `check(scenario, backend)` returns, or raises AssertionError.
+"""Laws of every scenario on every backend: `check(scenario, backend)` returns, or raises
+AssertionError.
 
-To add one, decorate a function of a `Case` with `check`, and say where it applies. Known failures refer to the check by the
-name of the function; its first line describes it in the table.
+To add one, decorate a function of a `Case` with `check`, and say where it applies. Known failures
+refer to the check by the name of the function; its first line describes it in the table.
 """
 
 from __future__ import annotations
@@ -27,7 +28,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import adinterface
-from adinterface import AutoBackend, AutoSparse, Constant, DisconnectedWarning, Each, OutputError, PrecisionWarning
+from adinterface import (
+    AutoBackend,
+    AutoSparse,
+    Constant,
+    DisconnectedWarning,
+    Each,
+    OutputError,
+    PrecisionWarning,
+)
 from adinterface.core.contract import Backend, NodeType
 from adinterface.core.contract.errors import PrecisionError
 from adinterface.core.contract.library import Library, kind, width
@@ -69,7 +78,9 @@ def every(operation: OperatorRow) -> bool:
 
 def with_fields(*names: str, order: int | None = None) -> Operators:
     """The operators whose result has one of these fields, taking so many derivatives."""
-    return lambda operation: order in (None, operation.order) and any(name in names for name in fields_of(operation))
+    return lambda operation: (
+        order in (None, operation.order) and any(name in names for name in fields_of(operation))
+    )
 
 
 def _with_companion(operation: OperatorRow) -> bool:
@@ -87,7 +98,8 @@ class Check(NamedTuple):
     operators: Operators
     #: Scenarios with one of these tags are left out.
     without: frozenset[str]
-    #: One scenario in so many is taken, unless all are asked for: what is dear need not be repeated everywhere.
+    #: One scenario in so many is taken, unless all are asked for: what is dear need not be repeated
+    #: everywhere.
     share: int
     #: A further condition on the scenario.
     condition: Callable[[Scenario, AutoBackend], bool]
@@ -108,13 +120,21 @@ class Check(NamedTuple):
     def summary(self) -> str:
         return (self.function.__doc__ or "").partition("\n")[0]
 
-    def applies(self, scenario: Scenario, backend: AutoBackend, *, everything: bool = False) -> bool:
-        """Whether the law is to be checked for this scenario; with `everything` also where a sample would do."""
+    def applies(
+        self, scenario: Scenario, backend: AutoBackend, *, everything: bool = False
+    ) -> bool:
+        """Whether the law is to be checked for this scenario; with `everything` also where a sample
+        would do.
+        """
         return (
             not self.unasked(backend)
             and self.operators(operation_of(scenario))
             and not scenario.tags & self.without
-            and (everything or self.share == 1 or _sampled(f"{self.name} {scenario.name}", self.share))
+            and (
+                everything
+                or self.share == 1
+                or _sampled(f"{self.name} {scenario.name}", self.share)
+            )
             and self.condition(scenario, backend)
         )
 
@@ -140,13 +160,15 @@ def check(
 ) -> Callable[[Callable[[Case], None]], Callable[[Scenario, AutoBackend], None]]:
     """Make a check from a law of a `Case`, and register it in CHECKS.
 
-    operators: those for which it holds, such as `with_fields("gradient")`; all by default. For the rest see `Check`.
+    operators: those for which it holds, such as `with_fields("gradient")`; all by default. For the
+    rest see `Check`.
     """
 
     def register(law: Callable[[Case], None]) -> Callable[[Scenario, AutoBackend], None]:
         @functools.wraps(law)
         def checked(scenario: Scenario, backend: AutoBackend) -> None:
-            case = case_of(scenario, backend)  # before `quiet`, which would take back what an engine sets when it is imported
+            # before `quiet`, which would take back what an engine sets when it is imported
+            case = case_of(scenario, backend)
             with quiet():
                 law(case)
 
@@ -163,10 +185,15 @@ def runs(case: Case) -> None:
     case.run()
 
 
-# Numbers -------------------------------------------------------------------------------------------------------------
+# Numbers
+# ------------------------------------------------------------------------------------------------
 
 
-@check(condition=lambda scenario, backend: scenario.expected is not None and backend.name not in scenario.documented)
+@check(
+    condition=lambda scenario, backend: (
+        scenario.expected is not None and backend.name not in scenario.documented
+    )
+)
 def formula(case: Case) -> None:
     """The result is the closed form."""
     _compare(case, case.scenario.expected)
@@ -188,7 +215,9 @@ def documented(case: Case) -> None:
 def _compare(case: Case, expected: Any) -> None:
     parts = case.run()
     wanted = (expected,) if len(parts) == 1 else tuple(expected)
-    assert len(wanted) == len(parts), f"the scenario expects {len(wanted)} parts, {case.name} gives {len(parts)}"
+    assert len(wanted) == len(parts), (
+        f"the scenario expects {len(wanted)} parts, {case.name} gives {len(parts)}"
+    )
     rtol, scale = case.rtol(), case.scale(parts)
     for (part, got), numbers in zip(parts.items(), wanted):
         assert_close(got, numbers, part, rtol, scale)
@@ -201,15 +230,18 @@ def value(case: Case) -> None:
         if is_number(template) and is_number(got):
             assert_close(got, np.asarray(template), path, max(1e-12, case.scenario.rtol))
         else:
-            assert got is template or got == template, f"{path}: got {describe(got)}, wanted {describe(template)}"
+            assert got is template or got == template, (
+                f"{path}: got {describe(got)}, wanted {describe(template)}"
+            )
 
 
 @check(_with_companion)
 def companion(case: Case) -> None:
-    """The operator with the value returns the result of the plain operator, for no more evaluations of f.
+    """The operator with the value returns the result of the plain operator, for no more evaluations
+    of f.
 
-    A central difference needs no evaluation at the point itself. So without reverse mode the companion may cost a third
-    gradient for a Hessian-vector product, and a value.
+    A central difference needs no evaluation at the point itself. So without reverse mode the
+    companion may cost a third gradient for a Hessian-vector product, and a value.
     """
     plain = plain_of(case.operation)
     assert plain is not None
@@ -222,10 +254,14 @@ def companion(case: Case) -> None:
     counted = Counted(f)
     part = case.run()[plain.name]
     assert_close(part, case.apply(operator_of(plain), counted), plain.name, 1e-12)
-    outer = case.backend.outer if isinstance(case.backend, adinterface.SecondOrder) else case.backend
+    outer = (
+        case.backend.outer if isinstance(case.backend, adinterface.SecondOrder) else case.backend
+    )
     at_once = "pullback" in adinterface.core.contract.registry.find(outer).gives
     allowed = counted.calls if at_once else counted.calls * 3 // 2 + 1
-    assert case.calls <= allowed, f"{case.name} evaluates f {case.calls} times, {plain.name} {counted.calls} times"
+    assert case.calls <= allowed, (
+        f"{case.name} evaluates f {case.calls} times, {plain.name} {counted.calls} times"
+    )
 
 
 @check(share=4)
@@ -235,7 +271,8 @@ def deterministic(case: Case) -> None:
         assert_close(got, case.run()[part], f"second {part}", 0.0)
 
 
-# Form ----------------------------------------------------------------------------------------------------------------
+# Form
+# ------------------------------------------------------------------------------------------------
 
 
 @check()
@@ -247,17 +284,22 @@ def structure(case: Case) -> None:
 
 @check()
 def dtype(case: Case) -> None:
-    """Every result has the library, the dtype and the device that its arguments or f's value prescribe."""
+    """Every result has the library, the dtype and the device that its arguments or f's value
+    prescribe.
+    """
     for part, got in case.run().items():
         _walk(case, part, got, functools.partial(_same_type, case))
 
 
-#: What is asked of a leaf: `(result, the leaf of f's value, the leaves of the arguments in front of it, path)`.
+#: What is asked of a leaf: `(result, the leaf of f's value, the leaves of the arguments in front of
+#: it, path)`.
 Rule = Callable[[Any, Any, tuple[Any, ...], str], None]
 
 
 def _walk(case: Case, part: str, got: Any, rule: Rule) -> None:
-    """`rule` at every leaf of one field of a result, whose nodes and Nones are compared on the way."""
+    """`rule` at every leaf of one field of a result, whose nodes and Nones are compared on the
+    way.
+    """
     args = case.arguments.args
     form: FieldForm = case.forms[part]
     if form == "value":
@@ -271,21 +313,29 @@ def _walk(case: Case, part: str, got: Any, rule: Rule) -> None:
         like(case.value, got, part, lambda y, other, path: _arguments(args, other, path, rule, y))
     elif form == "hessian":
         x = args[0]
-        like(x, got, part, lambda row, other, path: like(x, other, path, _leaf(rule, None, row), argument=True), argument=True)
+        like(
+            x,
+            got,
+            part,
+            lambda row, other, path: like(x, other, path, _leaf(rule, None, row), argument=True),
+            argument=True,
+        )
     elif form == "argument":
         like(args[0], got, part, _leaf(rule, None), argument=True)
     elif form in ("arguments", "back"):
         _arguments(args, got, part, rule, None)
     else:
         raise TypeError(
-            f"{case.name}: no check knows the form {form!r} of {part!r}. Add the form to `_walk` in "
-            f"conformance/adinterface_conformance/checks.py."
+            f"{case.name}: no check knows the form {form!r} of {part!r}. Add the form to `_walk` in"
+            " conformance/adinterface_conformance/checks.py."
         )
 
 
 def _arguments(args: tuple[Any, ...], got: Any, path: str, rule: Rule, y: Any) -> None:
     assert type(got) is tuple, f"{path}: got {describe(got)}, wanted a tuple"
-    assert len(got) == len(args), f"{path}: got {len(got)} entries, wanted {len(args)}, one for each argument"
+    assert len(got) == len(args), (
+        f"{path}: got {len(got)} entries, wanted {len(args)}, one for each argument"
+    )
     for i, (arg, other) in enumerate(zip(args, got)):
         like(arg, other, f"{path}[{i}]", _leaf(rule, y), argument=True)
 
@@ -314,9 +364,13 @@ def _same_type(case: Case, got: Any, y: Any, xs: tuple[Any, ...], path: str) -> 
         dtype = dtype_of(xs[0])
         wanted_dtype = case.arguments.dtypes[0] if kind(dtype) == "integer" else dtype
         if kind(dtype) != "integer" or len(case.arguments.dtypes) == 1:
-            assert dtype_of(got) == wanted_dtype, f"{path}: got {dtype_of(got)}, wanted {wanted_dtype}"
+            assert dtype_of(got) == wanted_dtype, (
+                f"{path}: got {dtype_of(got)}, wanted {wanted_dtype}"
+            )
         if isinstance(xs[0], np.ndarray) and kind(dtype) != "integer":
-            assert got.dtype == xs[0].dtype, f"{path}: got the byte order of {got.dtype.str}, wanted {xs[0].dtype.str}"
+            assert got.dtype == xs[0].dtype, (
+                f"{path}: got the byte order of {got.dtype.str}, wanted {xs[0].dtype.str}"
+            )
         return
     leaves = xs if y is None else (y, *xs)
     if case.arguments.python and all(shape_of(leaf) == () for leaf in leaves):
@@ -324,20 +378,30 @@ def _same_type(case: Case, got: Any, y: Any, xs: tuple[Any, ...], path: str) -> 
         return
     first = case.arguments.first_array
     _same_library(got, np.asarray(first) if isinstance(first, np.generic) else first, path)
-    wide = {width(case.arguments.number if type(leaf) in (float, complex) else array_dtype_of(leaf)) for leaf in leaves}
+    wide = {
+        width(case.arguments.number if type(leaf) in (float, complex) else array_dtype_of(leaf))
+        for leaf in leaves
+    }
     if len(wide) == 1 and not any(case.arguments.promoted):
         own = width(dtype_of(got))
         assert own in wide, f"{path}: got {dtype_of(got)}, wanted a dtype of {wide.pop()} bits"
     complex_ = any(kind(array_dtype_of(leaf)) == "complex" for leaf in leaves)
-    assert (kind(dtype_of(got)) == "complex") == complex_, f"{path}: got {dtype_of(got)}, wanted complex: {complex_}"
+    assert (kind(dtype_of(got)) == "complex") == complex_, (
+        f"{path}: got {dtype_of(got)}, wanted complex: {complex_}"
+    )
 
 
 def _same_library(got: Any, wanted: Any, path: str) -> None:
     mine, theirs = handler_of(got, scan=False), handler_of(wanted, scan=False)
     scalar = isinstance(wanted, np.generic)
     right = mine is theirs and isinstance(got, np.generic) == scalar
-    assert right, f"{path}: got {describe(got)}, wanted {'a NumPy scalar' if scalar else f'a {type(wanted).__name__}'}"
-    assert not (isinstance(mine, Library) and mine.traced(got)), f"{path}: still traced, without a derivative around the call"
+    assert right, (
+        f"{path}: got {describe(got)}, wanted"
+        f" {'a NumPy scalar' if scalar else f'a {type(wanted).__name__}'}"
+    )
+    assert not (isinstance(mine, Library) and mine.traced(got)), (
+        f"{path}: still traced, without a derivative around the call"
+    )
     devices = getattr(got, "device", None), getattr(wanted, "device", None)
     assert devices[0] == devices[1], f"{path}: on {devices[0]}, wanted {devices[1]}"
 
@@ -350,14 +414,17 @@ def memory(case: Case) -> None:
     others = [(path, leaf) for path, leaf in case.inputs() if leaf.size]
     for path, leaf in arrays:
         assert leaf.flags.writeable, f"{path} is read-only"
-        assert leaf.flags.c_contiguous or leaf.flags.f_contiguous, f"{path} is not dense: strides {leaf.strides}"
+        assert leaf.flags.c_contiguous or leaf.flags.f_contiguous, (
+            f"{path} is not dense: strides {leaf.strides}"
+        )
     spans = [(*np.lib.array_utils.byte_bounds(leaf), True, path) for path, leaf in arrays]
     spans += [(*np.lib.array_utils.byte_bounds(leaf), False, path) for path, leaf in others]
     for (_, end, mine, path), (start, _, other, other_path) in itertools.pairwise(sorted(spans)):
         assert start >= end or not (mine or other), f"{path} overlaps {other_path}"
 
 
-# Laws ----------------------------------------------------------------------------------------------------------------
+# Laws
+# ------------------------------------------------------------------------------------------------
 
 
 @check(with_fields("back", "push", "tangent"), without=("kink",))
@@ -366,7 +433,11 @@ def adjointness(case: Case) -> None:
     laws.adjointness(case)
 
 
-@check(with_fields("gradient", "jacobian", "derivative", order=1), without=("discrete", "kink"), share=4)
+@check(
+    with_fields("gradient", "jacobian", "derivative", order=1),
+    without=("discrete", "kink"),
+    share=4,
+)
 def consistency(case: Case) -> None:
     """A gradient agrees with the pushforward of f, a Jacobian or derivative with its pullback."""
     laws.adjointness(case)
@@ -396,11 +467,14 @@ def taylor(case: Case) -> None:
     laws.taylor(case)
 
 
-# Ownership -----------------------------------------------------------------------------------------------------------
+# Ownership
+# ------------------------------------------------------------------------------------------------
 
 
 def _exact_reals(scenario: Scenario, backend: AutoBackend) -> bool:
-    """Whether all numbers are real and of 64 bits, as sums with numbers of an outer derivative need it."""
+    """Whether all numbers are real and of 64 bits, as sums with numbers of an outer derivative need
+    it.
+    """
     case = case_of(scenario, backend)
     dtypes = [*case.arguments.dtypes, *map(array_dtype_of, case.value_leaves())]
     return set(dtypes) <= {"float64"} and not any(case.arguments.promoted)
@@ -424,7 +498,13 @@ def outer(case: Case) -> None:
     ownership.outer(case)
 
 
-@check(with_fields("back", "push"), without=("kink",), share=2, condition=_exact_reals, unasked=does_not_nest)
+@check(
+    with_fields("back", "push"),
+    without=("kink",),
+    share=2,
+    condition=_exact_reals,
+    unasked=does_not_nest,
+)
 def maps_outside(case: Case) -> None:
     """An outer derivative passes through `back` and `push` that were made outside of it."""
     ownership.maps_outside(case)
@@ -432,7 +512,9 @@ def maps_outside(case: Case) -> None:
 
 @check(share=4)
 def identity(case: Case) -> None:
-    """f gets the very objects that the caller passed, one-shot and prepared, also in lists, dicts and sets."""
+    """f gets the very objects that the caller passed, one-shot and prepared, also in lists, dicts
+    and sets.
+    """
     ownership.identity(case)
 
 
@@ -447,15 +529,21 @@ def recorded(case: Case) -> None:
     ownership.recorded(case)
 
 
-# Behaviour -----------------------------------------------------------------------------------------------------------
+# Behaviour
+# ------------------------------------------------------------------------------------------------
 
 
-@check(with_fields("gradient", "back", order=1), condition=lambda scenario, backend: case_of(scenario, backend).reverse)
+@check(
+    with_fields("gradient", "back", order=1),
+    condition=lambda scenario, backend: case_of(scenario, backend).reverse,
+)
 def evaluations(case: Case) -> None:
     """An engine with a pullback evaluates f exactly once."""
     case.run()
     assert case.calls == 1, f"{case.name} evaluated f {case.calls} times, wanted once"
-    assert case.counted.calls == 1, f"back evaluated f {case.counted.calls - 1} times more, wanted never"
+    assert case.counted.calls == 1, (
+        f"back evaluated f {case.counted.calls - 1} times more, wanted never"
+    )
 
 
 @check()
@@ -467,7 +555,9 @@ def arguments_untouched(case: Case) -> None:
 
 @check()
 def received(case: Case) -> None:
-    """f gets the dtypes and shapes that the caller passed, and unchanged fixed values, integers in a Constant too."""
+    """f gets the dtypes and shapes that the caller passed, and unchanged fixed values, integers in
+    a Constant too.
+    """
     case.run()
     assert not case.counted.seen, case.counted.seen
 
@@ -479,12 +569,19 @@ def _lacks_arrays(backend: AutoBackend) -> str:
 
 @check(share=4, condition=lambda scenario, backend: _has_arrays(scenario), unasked=_lacks_arrays)
 def own_arrays(case: Case) -> None:
-    """For arrays of the engine as arguments the results have the same numbers, in arrays of the engine."""
+    """For arrays of the engine as arguments the results have the same numbers, in arrays of the
+    engine.
+    """
     scenario, plain = case.scenario, case.run()
     native = functools.partial(_native, case.engine.libraries[0])
-    args, kwargs, seed = (mapped(native, given) for given in (scenario.args, dict(scenario.kwargs), scenario.seed))
+    args, kwargs, seed = (
+        mapped(native, given) for given in (scenario.args, dict(scenario.kwargs), scenario.seed)
+    )
     tangents = None if scenario.tangents is None else mapped(native, scenario.tangents)
-    own = Case(dataclasses.replace(scenario, args=args, kwargs=kwargs, seed=seed, tangents=tangents), case.backend)
+    own = Case(
+        dataclasses.replace(scenario, args=args, kwargs=kwargs, seed=seed, tangents=tangents),
+        case.backend,
+    )
     if scenario.tangents is None:
         own.once("direction tangents", lambda: case.direction("tangents"))
     if scenario.seed is None and "back" in case.forms:
@@ -508,8 +605,8 @@ def _native(library: Library, leaf: Any) -> Any:
 
 @check(share=4)
 def prepared(case: Case) -> None:
-    """A call prepared for other numbers returns the result of a plain one, for no more evaluations; a compiler refuses
-    branches.
+    """A call prepared for other numbers returns the result of a plain one, for no more evaluations;
+    a compiler refuses branches.
 
     Earlier results stay unchanged, also when the caller writes into the arrays that it passed.
     """
@@ -518,7 +615,9 @@ def prepared(case: Case) -> None:
     others, other_kwargs = shifted(args), shifted(kwargs)
     counted = Counted(case.scenario.f, functools.partial(case.arguments.mistaken, prepared=True))
     try:
-        fast = adinterface.prepare(case.scenario.operator, counted, case.backend, *shifted(args), **shifted(kwargs))
+        fast = adinterface.prepare(
+            case.scenario.operator, counted, case.backend, *shifted(args), **shifted(kwargs)
+        )
         before = fast(*others, **other_kwargs)
         counted.calls, known = 0, _kept(case.parts(before))
         result = fast(*args, **kwargs)
@@ -528,13 +627,17 @@ def prepared(case: Case) -> None:
             return
         raise
     calls = counted.calls
-    assert fast.specializations == 1, f"{fast.specializations} specializations for arguments of one kind, wanted 1"
+    assert fast.specializations == 1, (
+        f"{fast.specializations} specializations for arguments of one kind, wanted 1"
+    )
     assert not counted.seen, counted.seen
     for part, got in parts.items():
         assert_close(got, plain[part], part, case.rtol(), case.scale(plain))
         _walk(case, part, got, _same_shape)
         _walk(case, part, got, functools.partial(_same_type, case))
-    assert calls <= case.counted.calls, f"prepared, {case.name} evaluates f {calls} times, plain {case.counted.calls} times"
+    assert calls <= case.counted.calls, (
+        f"prepared, {case.name} evaluates f {calls} times, plain {case.counted.calls} times"
+    )
     overwrite(others, other_kwargs)
     for part, got in case.parts(before).items():
         assert_close(got, known[part], f"{part} of the call before", 1e-12)
@@ -551,7 +654,9 @@ def _lacks_scipy(backend: AutoBackend) -> str:
     unasked=_lacks_scipy,
 )
 def sparse(case: Case) -> None:
-    """AutoSparse returns the same blocks as sparse matrices, from a pattern that it detected and checked."""
+    """AutoSparse returns the same blocks as sparse matrices, from a pattern that it detected and
+    checked.
+    """
     plain = case.run()
     args, kwargs = case.given()
     result = case.scenario.operator(case.scenario.f, AutoSparse(case.backend), *args, **kwargs)
@@ -562,7 +667,9 @@ def sparse(case: Case) -> None:
         for matrix, block in pairs:
             assert matrix.format == "csr", matrix.format
             expected = np.asarray(_numbers_of(block))
-            assert matrix.nnz <= expected.size, f"{part} has {matrix.nnz} entries of {expected.size}"
+            assert matrix.nnz <= expected.size, (
+                f"{part} has {matrix.nnz} entries of {expected.size}"
+            )
             found = matrix.toarray().reshape(expected.shape)
             assert_close(found, expected, part, 10 * case.rtol(), case.scale(plain))
 
@@ -587,7 +694,8 @@ def _sparse_pairs(got: Any, wanted: Any) -> Iterator[tuple[Any, Any]]:
 def _kept(parts: dict[str, Any]) -> dict[str, Any]:
     """A copy of some results."""
     return {
-        part: mapped(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, got) for part, got in parts.items()
+        part: mapped(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, got)
+        for part, got in parts.items()
     }
 
 
@@ -601,19 +709,26 @@ def overwrite(*trees: Any) -> None:
 
 @check(without=("discrete",), share=8, condition=lambda scenario, backend: _has_arrays(scenario))
 def batched(case: Case) -> None:
-    """With an axis on every array, a batched call returns the results of a loop over the entries."""
+    """With an axis on every array, a batched call returns the results of a loop over the
+    entries.
+    """
     args, kwargs = case.given()
     both = mapped(_of_two, (args, kwargs))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # an engine may say that it takes some function entry by entry
-            result = adinterface.batched(case.scenario.operator, case.scenario.f, case.backend, *both[0], **both[1])
+            # an engine may say that it takes some function entry by entry
+            warnings.simplefilter("ignore", UserWarning)
+            result = adinterface.batched(
+                case.scenario.operator, case.scenario.f, case.backend, *both[0], **both[1]
+            )
     except Exception as error:
         if "value-dependent" in case.scenario.tags and getattr(error, "__notes__", None):
             return
         raise
     second_args, second_kwargs = mapped(_second, (args, kwargs))
-    second = case.parts(case.scenario.operator(case.scenario.f, case.backend, *second_args, **second_kwargs))
+    second = case.parts(
+        case.scenario.operator(case.scenario.f, case.backend, *second_args, **second_kwargs)
+    )
     rows = [floating(case.run()), floating(second)]
     if "back" in case.forms:
         value, back = result
@@ -634,7 +749,10 @@ def _is_floating_array(leaf: Any) -> bool:
 
 
 def _has_arrays(scenario: Scenario) -> bool:
-    return any(_is_floating_array(leaf) for _, leaf in leaves_inside((scenario.args, dict(scenario.kwargs)), ""))
+    return any(
+        _is_floating_array(leaf)
+        for _, leaf in leaves_inside((scenario.args, dict(scenario.kwargs)), "")
+    )
 
 
 def _second(leaf: Any) -> Any:
@@ -652,14 +770,21 @@ def _of_two(leaf: Any) -> Any:
 
 @check(with_fields("back", "push"), share=2)
 def snapshot(case: Case) -> None:
-    """Later writes of the caller into its arrays or a result do not change the results of `back` and `push`."""
+    """Later writes of the caller into its arrays or a result do not change the results of `back`
+    and `push`.
+    """
     plain = case.run()
     args, kwargs = shifted(case.given(), 1.0)
     result = case.scenario.operator(case.scenario.f, case.backend, *args, **kwargs)
     overwrite(args, kwargs, next(iter(result)))
     for turn in ("first", "second"):
         got = list(case.parts(result).items())[-1]
-        assert_close(got[1], plain[got[0]], f"{got[0]}, called the {turn} time after arrays were written to", 1e-12)
+        assert_close(
+            got[1],
+            plain[got[0]],
+            f"{got[0]}, called the {turn} time after arrays were written to",
+            1e-12,
+        )
         overwrite(got[1])
 
 
@@ -674,14 +799,18 @@ def exceptions(case: Case) -> None:
     assert arrived is error, f"f raised Stop, and from {case.name} came {arrived!r}"
     assert error.__cause__ is None, f"the error of f was raised from {error.__cause__!r}"
     assert not error.__suppress_context__, "the error of f lost what it was raised in"
-    assert "f's own note" in error.__notes__, f"the error of f lost its note, and has {error.__notes__}"
+    assert "f's own note" in error.__notes__, (
+        f"the error of f lost its note, and has {error.__notes__}"
+    )
     frames = [frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)]
     assert frames[-1] == "raising", f"the traceback ends in {frames[-1]}, and not where f raised"
 
 
 @check(share=8)
 def interrupts(case: Case) -> None:
-    """An interrupt while f runs is raised unchanged, leaves no state, thread or trace, and the next call is right."""
+    """An interrupt while f runs is raised unchanged, leaves no state, thread or trace, and the next
+    call is right.
+    """
     known = case.run()
     sent, arrived = _raised(case, KeyboardInterrupt())
     assert arrived is sent, f"f was interrupted, and from {case.name} came {arrived!r}"
@@ -690,7 +819,9 @@ def interrupts(case: Case) -> None:
 
 
 def _raised(case: Case, error: BaseException) -> tuple[BaseException, BaseException | None]:
-    """The error that f raises at its end, and the error of the call. Raises AssertionError if it leaves state."""
+    """The error that f raises at its end, and the error of the call. Raises AssertionError if it
+    leaves state.
+    """
     error.add_note("f's own note")
 
     def raising(*args: Any, **kwargs: Any) -> Any:
@@ -715,7 +846,9 @@ class ScenarioWarning(UserWarning):
 
 @check(share=4)
 def warns(case: Case) -> None:
-    """Warnings of f are shown, and no others, except that an engine may warn of a disconnected value."""
+    """Warnings of f are shown, and no others, except that an engine may warn of a disconnected
+    value.
+    """
 
     def telling(*args: Any, **kwargs: Any) -> Any:
         warnings.warn("f says so", ScenarioWarning, stacklevel=1)
@@ -730,18 +863,28 @@ def warns(case: Case) -> None:
         warnings.simplefilter("always")
         case.evaluate(case.point)
     # An engine that estimates its errors may say that they are large, where there is no derivative.
-    known = {ScenarioWarning, *(each.category for each in own), *([PrecisionWarning] if "kink" in case.scenario.tags else [])}
+    known = {
+        ScenarioWarning,
+        *(each.category for each in own),
+        *([PrecisionWarning] if "kink" in case.scenario.tags else []),
+    }
     disconnected = "disconnected" in case.scenario.tags
-    others = [f"{each.category.__name__}: {each.message}" for each in found if each.category not in known]
+    others = [
+        f"{each.category.__name__}: {each.message}" for each in found if each.category not in known
+    ]
     if not disconnected:
         assert not others, f"{case.name} warns: {others[0]}"
     elif with_fields("gradient", order=1)(case.operation) and case.tells_disconnected:
-        assert DisconnectedWarning in kinds, f"f depends on no argument, and {case.name} gives no DisconnectedWarning"
+        assert DisconnectedWarning in kinds, (
+            f"f depends on no argument, and {case.name} gives no DisconnectedWarning"
+        )
 
 
 @check(share=48)
 def growth(case: Case) -> None:
-    """Calls keep no reference to f, arguments or results, and no memory except the caches of a compiler."""
+    """Calls keep no reference to f, arguments or results, and no memory except the caches of a
+    compiler.
+    """
     case.run()
     for what, reference in _called_with_its_own(case):
         if reference() is not None:
@@ -787,7 +930,11 @@ def _called_with_its_own(case: Case) -> list[tuple[str, weakref.ref[Any]]]:
     places = [*leaves_inside((args, kwargs), "argument"), *leaves_of(results)]
     # Not of what results have in common with the scenario: what f captures, or its constants.
     own = {id(leaf) for _, leaf in case.inputs()}
-    arrays = [(path, leaf) for path, leaf in places if isinstance(leaf, np.ndarray) and id(leaf) not in own]
+    arrays = [
+        (path, leaf)
+        for path, leaf in places
+        if isinstance(leaf, np.ndarray) and id(leaf) not in own
+    ]
     return [("f", weakref.ref(f)), *((path, weakref.ref(leaf)) for path, leaf in arrays)]
 
 
@@ -798,7 +945,9 @@ def _nothing(*arrays: Any) -> Any:
 @check(
     _gradient_of_scalar,
     share=4,
-    condition=lambda scenario, backend: hasattr(ownership.scalar_of(case_of(scenario, backend).value), "dtype"),
+    condition=lambda scenario, backend: hasattr(
+        ownership.scalar_of(case_of(scenario, backend).value), "dtype"
+    ),
 )
 def refuses_what_is_no_scalar(case: Case) -> None:
     """An f that returns an array instead of a scalar is refused before any backward pass."""
@@ -811,7 +960,9 @@ def refuses_what_is_no_scalar(case: Case) -> None:
         returned = case.apply(case.scenario.operator, array)
     except OutputError:
         return
-    raise AssertionError(f"f gave an array of shape (2,), and {case.name} returned {describe(returned)}")
+    raise AssertionError(
+        f"f gave an array of shape (2,), and {case.name} returned {describe(returned)}"
+    )
 
 
 @check(share=16)
@@ -823,7 +974,8 @@ def threads(case: Case) -> None:
     )  # a deadlock of an engine ends with the stacks
     try:
         with ThreadPoolExecutor(8) as pool:
-            # Each thread in a copy of this context, because NumPy's error state is one of its variables.
+            # Each thread in a copy of this context, because NumPy's error state is one of its
+            # variables.
             tasks = [pool.submit(contextvars.copy_context().run, case.again) for _ in range(8)]
             results = [task.result() for task in tasks]
     finally:
@@ -833,9 +985,15 @@ def threads(case: Case) -> None:
             assert_close(got, expected[part], f"thread {n}: {part}", 0.0)
 
 
-@check(with_fields("gradient", "jacobian", order=1), share=8, condition=lambda scenario, backend: _divides(scenario, backend))
+@check(
+    with_fields("gradient", "jacobian", order=1),
+    share=8,
+    condition=lambda scenario, backend: _divides(scenario, backend),
+)
 def workers(case: Case) -> None:
-    """Computed in parts on workers, the result is the same, and equal to the bit for any number of workers."""
+    """Computed in parts on workers, the result is the same, and equal to the bit for any number of
+    workers.
+    """
     results = []
     for count in (1, 3):
         with ThreadPoolExecutor(count) as pool:
@@ -847,7 +1005,9 @@ def workers(case: Case) -> None:
 
 
 def _divides(scenario: Scenario, backend: AutoBackend) -> bool:
-    """Whether workers can share the work of the operator: Jacobians, and the evaluations of differences."""
+    """Whether workers can share the work of the operator: Jacobians, and the evaluations of
+    differences.
+    """
     if getattr(backend, "executor", ...) is not None:
         return False
     return "jacobian" in fields_of(operation_of(scenario)) or find(backend).estimates
@@ -855,7 +1015,9 @@ def _divides(scenario: Scenario, backend: AutoBackend) -> bool:
 
 @check(share=8)
 def picklable(case: Case) -> None:
-    """The backend is a value: it can be pickled, and its copy is equal, has the same hash, and works."""
+    """The backend is a value: it can be pickled, and its copy is equal, has the same hash, and
+    works.
+    """
     copy = pickle.loads(pickle.dumps(case.backend))
     assert copy == case.backend, f"got {copy!r}, wanted {case.backend!r}"
     assert hash(copy) == hash(case.backend), "the copy has another hash"
@@ -865,19 +1027,32 @@ def picklable(case: Case) -> None:
 
 @check(share=48)
 def members(case: Case) -> None:
-    """The classes of the engine define members of the contract alone: a name that the contract lost would do nothing."""
-    classes: list[tuple[Any, type]] = [(case.engine, Backend), *((library, Library) for library in case.engine.libraries)]
+    """The classes of the engine define members of the contract alone: a name that the contract lost
+    would do nothing.
+    """
+    classes: list[tuple[Any, type]] = [
+        (case.engine, Backend),
+        *((library, Library) for library in case.engine.libraries),
+    ]
     for one, base in classes:
         lines = [cls for cls in type(one).__mro__ if issubclass(cls, base) and cls is not base]
-        unknown = [name for cls in lines for name in vars(cls) if not name.startswith("_") and name not in _members(base)]
+        unknown = [
+            name
+            for cls in lines
+            for name in vars(cls)
+            if not name.startswith("_") and name not in _members(base)
+        ]
         assert not unknown, (
-            f"{type(one).__name__} defines {', '.join(unknown)}, which {base.__name__} does not have. "
-            "Names of the engine's own begin with an underscore."
+            f"{type(one).__name__} defines {', '.join(unknown)}, which {base.__name__} does not"
+            " have. Names of the engine's own begin with an underscore."
         )
 
 
 def _members(base: type) -> set[str]:
-    return {*dir(base), *(name for cls in base.__mro__ for name in vars(cls).get("__annotations__", ()))}
+    return {
+        *dir(base),
+        *(name for cls in base.__mro__ for name in vars(cls).get("__annotations__", ())),
+    }
 
 
 # At the end, when every other check has made its calls.
@@ -889,6 +1064,12 @@ def state_untouched(case: Case) -> None:
     assert not changed, "; ".join(changed)
 
 
-def checks_for(scenario: Scenario, backend: AutoBackend, *, everything: bool = False) -> Iterator[Check]:
+def checks_for(
+    scenario: Scenario, backend: AutoBackend, *, everything: bool = False
+) -> Iterator[Check]:
     """The checks that apply."""
-    return (entry for entry in CHECKS.values() if entry.applies(scenario, backend, everything=everything))
+    return (
+        entry
+        for entry in CHECKS.values()
+        if entry.applies(scenario, backend, everything=everything)
+    )

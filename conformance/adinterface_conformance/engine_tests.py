@@ -15,12 +15,14 @@ from .scenario import Scenario
 def conformance_tests(
     *backends: AutoBackend, scenarios: Iterable[Scenario] | None = None, everything: bool = False
 ) -> Callable[..., None]:
-    """A pytest test of every scenario on these backends: `test_conformance = conformance_tests(AutoMine())`.
+    """A pytest test of every scenario on these backends: `test_conformance =
+    conformance_tests(AutoMine())`.
 
-    A scenario that fails as `known_failures` of the backend say is an expected failure, with the reason. One that is listed
-    there and passes is a failure.
+    A scenario that fails as `known_failures` of the backend say is an expected failure, with the
+    reason. One that is listed there and passes is a failure.
 
-    scenarios: those to take, by default all of this package. everything: do not sample the slow checks.
+    scenarios: those to take, by default all of this package. everything: do not sample the slow
+    checks.
     """
     import pytest
 
@@ -34,7 +36,11 @@ def conformance_tests(
         outcomes = list(run_scenario(scenario, backend, everything=everything))
         wrong = [f"{outcome.check}: {outcome.message}" for outcome in outcomes if not outcome.good]
         if wrong:
-            again = next(outcome for outcome in outcomes if not outcome.good).program if scenario in SCENARIOS else ""
+            again = (
+                next(outcome for outcome in outcomes if not outcome.good).program
+                if scenario in SCENARIOS
+                else ""
+            )
             head = f"{scenario.name} ({scenario.operator.__name__}) on {backend!r}"
             pytest.fail("\n".join([head, *wrong, again]), pytrace=False)
         known = next((outcome for outcome in outcomes if outcome.status == "known"), None)

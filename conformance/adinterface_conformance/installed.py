@@ -20,7 +20,8 @@ def is_installed(auto: type[AutoBackend]) -> bool:
 def value_of(name: str) -> type[AutoBackend] | None:
     """The class of backend values of an entry point; imports the package of the engine.
 
-    None if the engine is not installed. Raises BackendError if there is no such class, or if it cannot be imported.
+    None if the engine is not installed. Raises BackendError if there is no such class, or if it
+    cannot be imported.
     """
     ours = next((auto for auto in BUILT_IN if auto.name == name), None)
     if ours is not None:
@@ -32,14 +33,16 @@ def value_of(name: str) -> type[AutoBackend] | None:
     auto = registry.auto_class(name)
     if auto is None:
         raise BackendError(
-            f"{backend.__module__}.{backend.__qualname__} is the backend named {name!r}, but no subclass of AutoBackend has "
-            f"that name. Define its AutoBackend in {backend.__module__}, with name = {name!r}."
+            f"{backend.__module__}.{backend.__qualname__} is the backend named {name!r}, but no"
+            " subclass of AutoBackend has that name. Define its AutoBackend in"
+            f" {backend.__module__}, with name = {name!r}."
         )
     return auto
 
 
 def installed_backends() -> list[AutoBackend]:
-    """Every installed backend with its default options: built-in ones first, then other packages by name.
+    """Every installed backend with its default options: built-in ones first, then other packages by
+    name.
 
     Under pytest, those that `--adinterface-backends` selects.
     """

@@ -35,7 +35,8 @@ def _assert_alike(got: Any, wanted: Any, size: float, case: Case, what: str) -> 
     assert_close(got, wanted, what, 10 * case.rtol(), max(size, _floor(case)))
 
 
-# First order ---------------------------------------------------------------------------------------------------------
+# First order
+# ------------------------------------------------------------------------------------------------
 
 
 def adjointness(case: Case) -> None:
@@ -54,16 +55,23 @@ def adjointness(case: Case) -> None:
         elif "derivative" in parts:
             v, tangent = [np.ones_like(leaf) for leaf in case.point], floating(parts["derivative"])
         else:
-            v, tangent = case.tangent_leaves(), floating(parts["push" if "push" in parts else "tangent"])
+            v, tangent = (
+                case.tangent_leaves(),
+                floating(parts["push" if "push" in parts else "tangent"]),
+            )
     size = norm(tangent) * norm(w) + norm(v) * norm(pulled)
-    _assert_alike(inner(tangent, w), inner(v, pulled), size, case, "<push(v), w> against <v, back(w)>")
+    _assert_alike(
+        inner(tangent, w), inner(v, pulled), size, case, "<push(v), w> against <v, back(w)>"
+    )
 
 
 def _push(case: Case, v: Vectors) -> Vectors:
     if "push" in case.forms:
         return floating(case.linearize().push(*case.as_tangents(v)))
     args, kwargs = case.arguments.args, case.scenario.kwargs
-    return floating(pushforward(case.scenario.f, case.backend, args, case.as_tangents(v), **kwargs).tangent)
+    return floating(
+        pushforward(case.scenario.f, case.backend, args, case.as_tangents(v), **kwargs).tangent
+    )
 
 
 def _back(case: Case, w: Vectors) -> Vectors:
@@ -73,12 +81,16 @@ def _back(case: Case, w: Vectors) -> Vectors:
 def jacobian_times(case: Case, jacobian: Any, v: Vectors) -> Vectors:
     """J v, where real values of complex arguments have their rows in the gradient convention."""
     blocks = floating(jacobian)
-    assert len(blocks) == len(case.outputs(case.point)) * len(v), f"the Jacobian has {len(blocks)} blocks"
+    assert len(blocks) == len(case.outputs(case.point)) * len(v), (
+        f"the Jacobian has {len(blocks)} blocks"
+    )
     products: Vectors = []
     for k, y in enumerate(case.outputs(case.point)):
         total = np.zeros_like(y)
         for block, x in zip(blocks[k * len(v) :], v):
-            assert block.shape == y.shape + x.shape, f"a block has the shape {block.shape}, wanted {y.shape + x.shape}"
+            assert block.shape == y.shape + x.shape, (
+                f"a block has the shape {block.shape}, wanted {y.shape + x.shape}"
+            )
             if np.iscomplexobj(x) and not np.iscomplexobj(y):
                 total = total + np.real(np.tensordot(np.conj(block), x, x.ndim))
             else:
@@ -112,7 +124,9 @@ def linearity(case: Case) -> None:
 
 
 def _floor(case: Case) -> float:
-    """The least scale of an error: the size of f for differences, and of the terms where terms cancel."""
+    """The least scale of an error: the size of f for differences, and of the terms where terms
+    cancel.
+    """
     return case.scale({}) or 1e-3
 
 
@@ -131,18 +145,30 @@ def stacks(case: Case) -> None:
     else:
         stacked = floating(case.linearize().push.stacked(*case.stacked_tangents(rows)))
     images = [_back(case, x) if back else _push(case, x) for x in pair]
-    assert len(stacked) == len(images[0]), f"{len(stacked)} leaves where {len(images[0])} are wanted"
+    assert len(stacked) == len(images[0]), (
+        f"{len(stacked)} leaves where {len(images[0])} are wanted"
+    )
     for n, got in enumerate(stacked):
         wanted = np.stack([factor * images[m % 2][n] for m, factor in enumerate(factors)])
         _assert_alike(got, wanted, norm([wanted]), case, f"the stack, leaf {n}")
 
 
-# Second order --------------------------------------------------------------------------------------------------------
+# Second order
+# ------------------------------------------------------------------------------------------------
 
 
 def _hessian_times(case: Case, v: Vectors) -> Vectors:
     x, *constants = case.arguments.args
-    return floating(hvp(case.scenario.f, case.backend, x, case.as_tangents(v)[0], *constants, **case.scenario.kwargs))
+    return floating(
+        hvp(
+            case.scenario.f,
+            case.backend,
+            x,
+            case.as_tangents(v)[0],
+            *constants,
+            **case.scenario.kwargs,
+        )
+    )
 
 
 def hessian_matrix(case: Case, hessian: Any) -> Any:
@@ -152,8 +178,13 @@ def hessian_matrix(case: Case, hessian: Any) -> Any:
     assert len(blocks) == count**2, f"the Hessian has {len(blocks)} blocks, wanted {count**2}"
     for n, block in enumerate(blocks):
         wanted = sizes[n // count] * sizes[n % count]
-        assert block.size == wanted, f"block {n} of the Hessian has {block.size} numbers, wanted {wanted}"
-    rows = [[blocks[i * count + j].reshape(sizes[i], sizes[j]) for j in range(count)] for i in range(count)]
+        assert block.size == wanted, (
+            f"block {n} of the Hessian has {block.size} numbers, wanted {wanted}"
+        )
+    rows = [
+        [blocks[i * count + j].reshape(sizes[i], sizes[j]) for j in range(count)]
+        for i in range(count)
+    ]
     return np.block(rows)
 
 
@@ -170,11 +201,14 @@ def symmetry(case: Case) -> None:
     _assert_alike(inner(u, product), inner(v, other), size, case, "<u, Hv> against <v, Hu>")
 
 
-# Taylor --------------------------------------------------------------------------------------------------------------
+# Taylor
+# ------------------------------------------------------------------------------------------------
 
 
 class Model(NamedTuple):
-    """The change of f that a derivative predicts, along weighted directions, over h, or h^2 for second order."""
+    """The change of f that a derivative predicts, along weighted directions, over h, or h^2 for
+    second order.
+    """
 
     order: int
     directions: list[tuple[float, Vectors]]
@@ -187,7 +221,13 @@ class Model(NamedTuple):
 
 def _slope(case: Case, got: Any, name: str, w: Vectors) -> Iterator[Model]:
     v = case.direction(name)
-    yield Model(1, [(1.0, v)], [np.asarray(inner(floating(got), v))], lambda outputs: [np.asarray(inner(w, outputs))], name)
+    yield Model(
+        1,
+        [(1.0, v)],
+        [np.asarray(inner(floating(got), v))],
+        lambda outputs: [np.asarray(inner(w, outputs))],
+        name,
+    )
 
 
 def _of_gradient(case: Case, got: Any, name: str) -> Iterator[Model]:
@@ -216,8 +256,12 @@ def _of_second_derivative(case: Case, got: Any, name: str) -> Iterator[Model]:
 
 
 def _of_hvp(case: Case, got: Any, name: str) -> Iterator[Model]:
-    """The Hessian product times another direction, by polarization: 4 u H v = (u + v) H (u + v) - (u - v) H (u - v)."""
-    u, v = [[numbers_of(x) for x in leaves] for leaves in (case.direction(name), case.vector_leaves())]
+    """The Hessian product times another direction, by polarization: 4 u H v = (u + v) H (u + v) -
+    (u - v) H (u - v).
+    """
+    u, v = [
+        [numbers_of(x) for x in leaves] for leaves in (case.direction(name), case.vector_leaves())
+    ]
     directions = [(0.25, combined(1.0, u, 1.0, v)), (-0.25, combined(1.0, u, -1.0, v))]
     yield Model(2, directions, [np.asarray(inner(u, floating(got)))], along=name)
 
@@ -265,20 +309,23 @@ def models_of(case: Case, part: str) -> Models:
     """The models of a field. Raises TypeError if no law knows the field."""
     if part not in MODELS:
         raise TypeError(
-            f"{case.name}: no law knows the field {part!r} of its result. Add the field to MODELS in "
-            f"conformance/adinterface_conformance/laws.py."
+            f"{case.name}: no law knows the field {part!r} of its result. Add the field to MODELS"
+            " in conformance/adinterface_conformance/laws.py."
         )
     return MODELS[part]
 
 
-#: The two steps, and how much smaller the error must be at the second: half of what the power promises. A wrong
+#: The two steps, and how much smaller the error must be at the second: half of what the power
+#: promises. A wrong
 #: derivative leaves an error that falls as the step (or its square) alone.
 STEPS = {1: (1e-3, 1e-4, 100 / 4), 2: (2e-2, 5e-3, 256 / 8)}
 
 
 def taylor(case: Case) -> None:
     parts = case.run()
-    point = [leaf.astype("complex128" if np.iscomplexobj(leaf) else "float64") for leaf in case.point]
+    point = [
+        leaf.astype("complex128" if np.iscomplexobj(leaf) else "float64") for leaf in case.point
+    ]
     base = case.outputs(point)
     epsilon = max((_epsilon(y) for y in case.differentiated_leaves_at(point)), default=0.0)
     for part, got in parts.items():
@@ -286,17 +333,29 @@ def taylor(case: Case) -> None:
             length = max([_length(direction) for _, direction in model.directions], default=0.0)
             if length == 0.0:
                 continue
-            directions = [(weight, [numbers_of(x) / length for x in direction]) for weight, direction in model.directions]
+            directions = [
+                (weight, [numbers_of(x) / length for x in direction])
+                for weight, direction in model.directions
+            ]
             derivative = [numbers_of(x) / length**model.order for x in model.derivative]
             large, small, fall = STEPS[model.order]
             seen = model.seen(base)
-            first, second = (_remainder(case, part, model, point, directions, derivative, step) for step in (large, small))
+            first, second = (
+                _remainder(case, part, model, point, directions, derivative, step)
+                for step in (large, small)
+            )
             size = max(norm(seen), 1e-30)
-            floor = 100 * epsilon * max(size, float(max(np.max(np.abs(y), initial=0.0) for y in base)))
-            allowed = first / fall + floor + 10 * case.rtol() * small**model.order * max(norm(derivative), _floor(case))
+            floor = (
+                100 * epsilon * max(size, float(max(np.max(np.abs(y), initial=0.0) for y in base)))
+            )
+            allowed = (
+                first / fall
+                + floor
+                + 10 * case.rtol() * small**model.order * max(norm(derivative), _floor(case))
+            )
             assert second <= allowed, (
-                f"{part}: along a random direction the error of the model is {first:.3g} at the step {large:g} and "
-                f"{second:.3g} at {small:g}, wanted at most {allowed:.3g}"
+                f"{part}: along a random direction the error of the model is {first:.3g} at the"
+                f" step {large:g} and {second:.3g} at {small:g}, wanted at most {allowed:.3g}"
             )
 
 

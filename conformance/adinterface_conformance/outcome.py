@@ -18,7 +18,8 @@ from .checks import Check, checks_for
 from .scenario import Scenario
 from .state import pair_of
 
-#: passed; failed; known: it failed as the backend says it does; unexpected: the backend says it fails, and it passed.
+#: passed; failed; known: it failed as the backend says it does; unexpected: the backend says it
+#: fails, and it passed.
 Status = Literal["passed", "failed", "known", "unexpected"]
 
 
@@ -57,7 +58,10 @@ class Outcome:
         )
 
     def __str__(self) -> str:
-        return f"{self.backend} {self.scenario} {self.check}: {self.status}: {self.message or self.reason}"
+        return (
+            f"{self.backend} {self.scenario} {self.check}: {self.status}:"
+            f" {self.message or self.reason}"
+        )
 
 
 def known_failures(backend: AutoBackend) -> tuple[KnownFailure, ...]:
@@ -67,8 +71,14 @@ def known_failures(backend: AutoBackend) -> tuple[KnownFailure, ...]:
     return failures if outer == inner else (*find(outer).known_failures, *failures)
 
 
-def _expected(failures: tuple[KnownFailure, ...], scenario: Scenario, check: Check) -> list[KnownFailure]:
-    return [known for known in failures if fnmatchcase(scenario.name, known.scenario) and fnmatchcase(check.name, known.check)]
+def _expected(
+    failures: tuple[KnownFailure, ...], scenario: Scenario, check: Check
+) -> list[KnownFailure]:
+    return [
+        known
+        for known in failures
+        if fnmatchcase(scenario.name, known.scenario) and fnmatchcase(check.name, known.check)
+    ]
 
 
 def run_scenario(
@@ -80,7 +90,8 @@ def run_scenario(
 ) -> Iterator[Outcome]:
     """Every check of one scenario on one backend.
 
-    If several checks match a known failure, one of them must fail. If none does, each is an unexpected pass.
+    If several checks match a known failure, one of them must fail. If none does, each is an
+    unexpected pass.
     """
     forget()
     failures = known_failures(backend)
@@ -93,7 +104,9 @@ def run_scenario(
             results.append((check, message, seconds, _expected(failures, scenario, check)))
             if message is not None and check.name == "runs":
                 break
-    seen = {known for _, message, _, expected in results for known in expected if message is not None}
+    seen = {
+        known for _, message, _, expected in results for known in expected if message is not None
+    }
     for check, message, seconds, expected in results:
         stale = [known for known in expected if known not in seen]
         known = (expected if message is not None else stale)[:1]
@@ -103,7 +116,13 @@ def run_scenario(
         elif known:
             status, message = "unexpected", "it passes, but the backend lists it as a known failure"
         reason, link = (known[0].reason, known[0].link) if known else ("", "")
-        where = label(backend), scenario.name, scenario.family, scenario.operator.__name__, check.name
+        where = (
+            label(backend),
+            scenario.name,
+            scenario.family,
+            scenario.operator.__name__,
+            check.name,
+        )
         yield Outcome(*where, status, message or "", reason, link, seconds)
 
 

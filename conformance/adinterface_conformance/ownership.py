@@ -1,4 +1,6 @@
-"""Whose it is, what is constant, what is recorded: the rules of a call that need no closed form, as laws of a `Case`."""
+"""Whose it is, what is constant, what is recorded: the rules of a call that need no closed form, as
+laws of a `Case`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import AdinterfaceError, Constant, array_namespace, gradient, loops, prepare, pushforward, tree
+from adinterface import (
+    AdinterfaceError,
+    Constant,
+    array_namespace,
+    gradient,
+    loops,
+    prepare,
+    pushforward,
+    tree,
+)
 from adinterface.rules import scalar_rule
 
 from .case import Case
@@ -33,10 +44,20 @@ def _derivatives(parts: dict[str, Any]) -> dict[str, list[Any]]:
     return {part: floating(got) for part, got in parts.items() if part != "value"}
 
 
-def _assert_same(case: Case, got: dict[str, list[Any]], wanted: dict[str, list[Any]], what: str, factor: float = 1.0) -> None:
+def _assert_same(
+    case: Case,
+    got: dict[str, list[Any]],
+    wanted: dict[str, list[Any]],
+    what: str,
+    factor: float = 1.0,
+) -> None:
     for part, numbers in wanted.items():
-        scale = case.scale(case.run()) or max([1e-3, *[float(np.max(np.abs(x), initial=0.0)) for x in numbers]])
-        assert len(got[part]) == len(numbers), f"{what}: {part} has {len(got[part])} leaves, wanted {len(numbers)}"
+        scale = case.scale(case.run()) or max(
+            [1e-3, *[float(np.max(np.abs(x), initial=0.0)) for x in numbers]]
+        )
+        assert len(got[part]) == len(numbers), (
+            f"{what}: {part} has {len(got[part])} leaves, wanted {len(numbers)}"
+        )
         for n, (one, other) in enumerate(zip(got[part], numbers)):
             assert_close(one, factor * other, f"{what}: {part}, leaf {n}", 10 * case.rtol(), scale)
 
@@ -48,7 +69,9 @@ def _call(case: Case, f: Callable[..., Any], *constants: Any, **words: Any) -> d
 
 
 def _takes_constants(case: Case) -> bool:
-    """Whether further Constants may stand behind the arguments: a map or a tuple of tangents would need one for each."""
+    """Whether further Constants may stand behind the arguments: a map or a tuple of tangents would
+    need one for each.
+    """
     return case.operation.directions != "second tuple" and "push" not in case.forms
 
 
@@ -62,7 +85,12 @@ def constants(case: Case) -> None:
     def with_constant(*inner: Any, **words: Any) -> Any:
         return with_word(*inner[:-1], twin=inner[-1], **words)
 
-    _assert_same(case, _derivatives(_call(case, with_word, twin=args)), wanted, "with the arguments as a keyword")
+    _assert_same(
+        case,
+        _derivatives(_call(case, with_word, twin=args)),
+        wanted,
+        "with the arguments as a keyword",
+    )
     if _takes_constants(case):
         got = _derivatives(_call(case, with_constant, Constant(args)))
         _assert_same(case, got, wanted, "with the arguments as a Constant")
@@ -78,7 +106,9 @@ def _slope_of_square(case: Case, of: Callable[..., Any], *at: Any) -> Sequence[A
 
 
 def outer(case: Case) -> None:
-    """The results of s f are s times those of f, so the sum of their squares has the slope 2 s |result|^2."""
+    """The results of s f are s times those of f, so the sum of their squares has the slope 2 s
+    |result|^2.
+    """
     f, s = case.scenario.f, 0.75
 
     def scaled(*inner: Any, factor: Any, **words: Any) -> Any:
@@ -87,13 +117,17 @@ def outer(case: Case) -> None:
     def scaled_by_last(*inner: Any, **words: Any) -> Any:
         return scaled(*inner[:-1], factor=inner[-1], **words)
 
-    ways: dict[str, Callable[[Any], dict[str, Any]]] = {"a keyword": lambda s: _call(case, scaled, factor=s)}
+    ways: dict[str, Callable[[Any], dict[str, Any]]] = {
+        "a keyword": lambda s: _call(case, scaled, factor=s)
+    }
     if _takes_constants(case):
         ways["a Constant"] = lambda s: _call(case, scaled_by_last, Constant(s))
     for part, numbers in _derivatives(case.run()).items():
         wanted = 2 * s * sum(float(np.sum(x * x)) for x in numbers)
         for what, parts in ways.items():
-            (slope,) = _slope_of_square(case, lambda s, parts=parts, part=part: parts(s)[part], np.asarray(s))
+            (slope,) = _slope_of_square(
+                case, lambda s, parts=parts, part=part: parts(s)[part], np.asarray(s)
+            )
             path = f"the slope of |{part}|^2 by a factor that is {what}"
             assert_close(slope, np.asarray(wanted), path, 10 * case.rtol(2), max(1.0, wanted))
 
@@ -106,7 +140,9 @@ def maps_outside(case: Case) -> None:
         got = _slope_of_square(case, map_, w)
         image = case.as_tangents(floating(map_(w)))
         wanted = floating(
-            pushforward(case.scenario.f, case.backend, case.arguments.args, image, **case.scenario.kwargs).tangent
+            pushforward(
+                case.scenario.f, case.backend, case.arguments.args, image, **case.scenario.kwargs
+            ).tangent
         )
     else:
         v = case.as_tangents(case.direction("v"))
@@ -115,7 +151,13 @@ def maps_outside(case: Case) -> None:
     assert len(got) == len(wanted), f"{len(got)} leaves, wanted {len(wanted)}"
     size = max([1.0, *[float(np.max(np.abs(x), initial=0.0)) for x in wanted]])
     for n, (one, other) in enumerate(zip(got, wanted)):
-        assert_close(one, 2 * other, f"the gradient of the square of the map, leaf {n}", 10 * case.rtol(2), size)
+        assert_close(
+            one,
+            2 * other,
+            f"the gradient of the square of the map, leaf {n}",
+            10 * case.rtol(2),
+            size,
+        )
 
 
 class Token:
@@ -125,7 +167,12 @@ class Token:
 def identity(case: Case) -> None:
     """f finds the very objects of the caller, alone and in containers, one-shot and prepared."""
     token, f = Token(), case.scenario.f
-    words = {"alone": token, "listed": [token], "deep": {"a": (1, [token]), "b": "text"}, "among": {token, 2}}
+    words = {
+        "alone": token,
+        "listed": [token],
+        "deep": {"a": (1, [token]), "b": "text"},
+        "among": {token, 2},
+    }
     seen: list[str] = []
 
     def looking(*inner: Any, given: Any, **others: Any) -> Any:
@@ -152,12 +199,15 @@ def identity(case: Case) -> None:
         assert not seen, f"prepared, f got a copy of an object {seen[0]}"
 
 
-#: The second derivative of a rule is that of its partial derivative, which NumPy's `exp` does not tell.
+#: The second derivative of a rule is that of its partial derivative, which NumPy's `exp` does not
+#: tell.
 exponential = scalar_rule(np.exp, lambda value, x: value)
 
 
 def recorded(case: Case) -> None:
-    """The second derivative through a rule, alone and in a loop, is that of the same function without one, or it is refused."""
+    """The second derivative through a rule, alone and in a loop, is that of the same function
+    without one, or it is refused.
+    """
     f = case.scenario.f
     size = 1.0 / (1.0 + abs(float(np.real(scalar_of(case.value)))))
 

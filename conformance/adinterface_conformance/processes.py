@@ -1,4 +1,6 @@
-"""Processes that run scenarios for the runner. One that crashes, or takes too long, costs its own scenario alone."""
+"""Processes that run scenarios for the runner. One that crashes, or takes too long, costs its own
+scenario alone.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,18 @@ def results_of(
 ) -> Iterator[tuple[T, R | EndedError | BaseException]]:
     """Each piece with its result, or with the error that it raised, as they come.
 
-    work: a function that can be pickled. jobs: how many processes. limit: the seconds after which a piece is given up.
+    work: a function that can be pickled. jobs: how many processes. limit: the seconds after which a
+    piece is given up.
     """
     waiting: queue.SimpleQueue[T] = queue.SimpleQueue()
     for piece in pieces:
         waiting.put(piece)
     finished: queue.SimpleQueue[tuple[T, Any]] = queue.SimpleQueue()
     processes = [_Process(work) for _ in range(min(jobs, len(pieces)))]
-    threads = [threading.Thread(target=_serve, args=(each, waiting, finished, limit), daemon=True) for each in processes]
+    threads = [
+        threading.Thread(target=_serve, args=(each, waiting, finished, limit), daemon=True)
+        for each in processes
+    ]
     for thread in threads:
         thread.start()
     try:
@@ -46,14 +52,20 @@ def results_of(
             thread.join()
 
 
-def _serve(process: _Process, waiting: queue.SimpleQueue[T], finished: queue.SimpleQueue[Any], limit: float | None) -> None:
+def _serve(
+    process: _Process,
+    waiting: queue.SimpleQueue[T],
+    finished: queue.SimpleQueue[Any],
+    limit: float | None,
+) -> None:
     """Hand pieces to a process, one after the other."""
     with contextlib.suppress(queue.Empty):
         while True:
             piece = waiting.get_nowait()
             try:
                 finished.put((piece, process.result(piece, limit)))
-            except Exception as error:  # the piece cannot be pickled, say; raised again by the runner
+            except Exception as error:
+                # the piece cannot be pickled, say; raised again by the runner
                 finished.put((piece, error))
 
 
@@ -82,7 +94,9 @@ class _Process:
             return EndedError(f"took longer than {limit:g} s, and was ended")
         except (EOFError, OSError):
             self._process.join()
-            return EndedError(f"the process ended with exit code {self._process.exitcode}, without a Python error")
+            return EndedError(
+                f"the process ended with exit code {self._process.exitcode}, without a Python error"
+            )
 
     def end(self) -> None:
         if self._process is not None:

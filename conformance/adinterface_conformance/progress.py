@@ -23,7 +23,11 @@ def progress(total: float | None) -> Iterator[Callable[[float, str], None]]:
         yield _lines()
         return
     console = importlib.import_module("rich.console").Console(stderr=True)
-    columns = rich.BarColumn(bar_width=40), rich.TimeElapsedColumn(), rich.TextColumn("{task.description}")
+    columns = (
+        rich.BarColumn(bar_width=40),
+        rich.TimeElapsedColumn(),
+        rich.TextColumn("{task.description}"),
+    )
     with rich.Progress(*columns, console=console) as bar:
         task = bar.add_task("", total=total)
         yield lambda done, line: bar.update(task, completed=done, description=line)

@@ -14,11 +14,18 @@ from .runner import Run
 
 
 class JsonFile:
-    """All outcomes and the platform. The file is valid JSON after each `add`, because a run may be killed."""
+    """All outcomes and the platform. The file is valid JSON after each `add`, because a run may be
+    killed.
+    """
 
     def __init__(self, path: Path, run: Run, options: dict[str, Any]):
         self.path, self.run = path, run
-        facts = {"versions": run.versions, "backends": run.backends, "scenarios": run.scenarios, "options": options}
+        facts = {
+            "versions": run.versions,
+            "backends": run.backends,
+            "scenarios": run.scenarios,
+            "options": options,
+        }
         self.start = path.write_bytes(json.dumps(facts).encode()[:-1] + b',\n"outcomes": [')
         self._restart()
         self.add(run.outcomes)
@@ -41,29 +48,43 @@ class JsonFile:
         """The run has ended: write all of it in its order, and the counts."""
         self._restart()
         counts = {backend: self.run.counts(backend) for backend in self.run.backends}
-        self.add(self.run.outcomes, f",\n{json.dumps({'seconds': round(self.run.seconds, 3), 'counts': counts})[1:]}")
+        self.add(
+            self.run.outcomes,
+            f",\n{json.dumps({'seconds': round(self.run.seconds, 3), 'counts': counts})[1:]}",
+        )
 
 
 def read_json(path: Path, fresh: Run, options: dict[str, Any]) -> Run:
-    """The outcomes of a stopped run. Raises ValueError for the file of another run, and for other files."""
+    """The outcomes of a stopped run. Raises ValueError for the file of another run, and for other
+    files.
+    """
     try:
         data = json.loads(path.read_text())
         found = {name: data[name] for name in ("versions", "backends", "scenarios", "options")}
         outcomes = [Outcome(**outcome) for outcome in data["outcomes"]]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} holds no outcomes of a run: {error!r}") from error
-    wanted = {**asdict(replace(fresh, outcomes=[])), "backends": list(fresh.backends), "options": options}
+    wanted = {
+        **asdict(replace(fresh, outcomes=[])),
+        "backends": list(fresh.backends),
+        "options": options,
+    }
     for name, value in found.items():
         if value != wanted[name]:
             raise ValueError(
-                f"{path} is of a run with {name} {value}, not {wanted[name]}. Resume with the same, or name no file."
+                f"{path} is of a run with {name} {value}, not {wanted[name]}. Resume with the same,"
+                " or name no file."
             )
     return replace(fresh, outcomes=outcomes, seconds=sum(outcome.seconds for outcome in outcomes))
 
 
 def write_junit(run: Run, path: Path) -> None:
-    """One suite for each backend, one case for each check; known failures are skipped cases with their reason."""
-    suites = ElementTree.Element("testsuites", name="adinterface conformance", time=f"{run.seconds:.3f}")
+    """One suite for each backend, one case for each check; known failures are skipped cases with
+    their reason.
+    """
+    suites = ElementTree.Element(
+        "testsuites", name="adinterface conformance", time=f"{run.seconds:.3f}"
+    )
     for backend in run.backends:
         outcomes = [outcome for outcome in run.outcomes if outcome.backend == backend]
         counts = run.counts(backend)

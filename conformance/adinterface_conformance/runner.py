@@ -1,4 +1,6 @@
-"""Runs the selected backends, scenarios and checks, in one or several processes, with live output."""
+"""Runs the selected backends, scenarios and checks, in one or several processes, with live
+output.
+"""
 
 from __future__ import annotations
 
@@ -48,22 +50,26 @@ class Run:
 
     def counts(self, backend: str | None = None) -> Counter[str]:
         """How many outcomes of each status."""
-        return Counter(outcome.status for outcome in self.outcomes if backend in (None, outcome.backend))
+        return Counter(
+            outcome.status for outcome in self.outcomes if backend in (None, outcome.backend)
+        )
 
 
-# Choosing ------------------------------------------------------------------------------------------------------------
+# Choosing
+# ------------------------------------------------------------------------------------------------
 
 
 def backend_from(text: str) -> AutoBackend:
-    """The value of `AutoMine`, `AutoMine()` or `AutoMine(mode="forward")`; no other code is evaluated.
+    """The value of `AutoMine`, `AutoMine()` or `AutoMine(mode="forward")`; no other code is
+    evaluated.
 
     Raises ValueError for anything else.
     """
     for name in registry.names():
         try:
             registry.backend_class(name)
-        except (ModuleNotFoundError, BackendError):  # another than the one that is looked for, perhaps
-            continue
+        except (ModuleNotFoundError, BackendError):
+            continue  # the one that is looked for may be another
     try:
         backend = _value(ast.parse(text, mode="eval").body)
     except (SyntaxError, TypeError) as error:
@@ -86,17 +92,24 @@ def _value(node: ast.expr) -> Any:
             raise TypeError(f"{ast.unparse(node)} is no literal") from None
     known = _known().get(named.id)
     if known is None:
-        raise ValueError(f"There is no backend {named.id!r}; there are {', '.join(sorted(_known()))}.")
+        raise ValueError(
+            f"There is no backend {named.id!r}; there are {', '.join(sorted(_known()))}."
+        )
     args, words = (node.args, node.keywords) if isinstance(node, ast.Call) else ([], [])
-    return known(*[_value(arg) for arg in args], **{str(word.arg): _value(word.value) for word in words})
+    return known(
+        *[_value(arg) for arg in args], **{str(word.arg): _value(word.value) for word in words}
+    )
 
 
 def matching(scenarios: Iterable[Scenario], patterns: Sequence[str]) -> list[Scenario]:
-    """The scenarios whose name, family, operator or tag matches one of the patterns; all if there is none."""
+    """The scenarios whose name, family, operator or tag matches one of the patterns; all if there
+    is none.
+    """
     return [
         scenario
         for scenario in scenarios
-        if not patterns or any(fnmatchcase(word, pattern) for pattern in patterns for word in _words(scenario))
+        if not patterns
+        or any(fnmatchcase(word, pattern) for pattern in patterns for word in _words(scenario))
     ]
 
 
@@ -104,7 +117,8 @@ def _words(scenario: Scenario) -> tuple[str, ...]:
     return scenario.name, scenario.family, scenario.operator.__name__, *scenario.tags
 
 
-# Running -------------------------------------------------------------------------------------------------------------
+# Running
+# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -115,28 +129,47 @@ class Selection:
     scenarios: tuple[str, ...]
     checks: tuple[str, ...] = ()
     everything: bool = False
-    #: The module whose `SCENARIOS` the names are of; the others are names of functions of the standard.
+    #: The module whose `SCENARIOS` the names are of; the others are names of functions of the
+    #: standard.
     catalogue: str = "adinterface_conformance.scenarios"
     #: Backends and names that a run which is resumed has done.
     done: frozenset[tuple[str, str]] = frozenset()
 
     def names(self, backend: AutoBackend) -> tuple[str, ...]:
-        """The remaining scenarios of a backend, without NumPy functions where the engine gives f NumPy arrays."""
+        """The remaining scenarios of a backend, without NumPy functions where the engine gives f
+        NumPy arrays.
+        """
         where, checked = label(backend), has_namespace(backend)
-        return tuple([name for name in self.scenarios if (where, name) not in self.done and (checked or not is_function(name))])
+        return tuple(
+            [
+                name
+                for name in self.scenarios
+                if (where, name) not in self.done and (checked or not is_function(name))
+            ]
+        )
 
     def wanted(self, check: Check) -> bool:
-        return not self.checks or check.name == "runs" or any(fnmatchcase(check.name, pattern) for pattern in self.checks)
+        return (
+            not self.checks
+            or check.name == "runs"
+            or any(fnmatchcase(check.name, pattern) for pattern in self.checks)
+        )
 
     def pieces(self) -> list[Selection]:
-        """Selections of one backend and one scenario each. A process that gets neighbours finds more of them compiled."""
+        """Selections of one backend and one scenario each. A process that gets neighbours finds
+        more of them compiled.
+        """
         return [
-            replace(self, backends=(backend,), scenarios=(name,)) for backend in self.backends for name in self.names(backend)
+            replace(self, backends=(backend,), scenarios=(name,))
+            for backend in self.backends
+            for name in self.names(backend)
         ]
 
 
 def is_function(name: str) -> bool:
-    """Whether this is the name of a function of the Array API standard, not of a scenario of the catalogue."""
+    """Whether this is the name of a function of the Array API standard, not of a scenario of the
+    catalogue.
+    """
     return name.startswith("function:")
 
 
@@ -156,15 +189,19 @@ def outcomes_of(selection: Selection) -> Iterator[tuple[str, list[Outcome]]]:
             for scenario in known[name]:
                 # The functions are many: of them the expensive checks take a sample.
                 everything = selection.everything and not is_function(name)
-                outcomes += run_scenario(scenario, backend, everything=everything, wanted=selection.wanted)
+                outcomes += run_scenario(
+                    scenario, backend, everything=everything, wanted=selection.wanted
+                )
             failing = {outcome.reason for outcome in outcomes if outcome.status == "known"}
             # Of the scenarios of one name one must fail as the backend says; the others may pass.
             yield (
                 name,
                 [
-                    replace(outcome, status="passed", message="", reason="", link="")
-                    if outcome.status == "unexpected" and outcome.reason in failing
-                    else outcome
+                    (
+                        replace(outcome, status="passed", message="", reason="", link="")
+                        if outcome.status == "unexpected" and outcome.reason in failing
+                        else outcome
+                    )
                     for outcome in outcomes
                 ],
             )
@@ -174,7 +211,9 @@ def _piece(selection: Selection) -> list[Outcome]:
     return [outcome for _, outcomes in outcomes_of(selection) for outcome in outcomes]
 
 
-def _in_processes(selection: Selection, jobs: int, limit: float | None) -> Iterator[tuple[str, list[Outcome]]]:
+def _in_processes(
+    selection: Selection, jobs: int, limit: float | None
+) -> Iterator[tuple[str, list[Outcome]]]:
     """As `outcomes_of`. A process that ends is a failure of the scenario that it ran."""
     for piece, result in results_of(selection.pieces(), _piece, jobs, limit):
         (name,), (backend,) = piece.scenarios, piece.backends
@@ -196,7 +235,8 @@ def run(
 ) -> None:
     """Run the selection and add the outcomes to `done`; calls `seen` with each finished scenario.
 
-    With several jobs, or with a limit, in seconds for each scenario, other processes run the scenarios.
+    With several jobs, or with a limit, in seconds for each scenario, other processes run the
+    scenarios.
     """
     start = time.perf_counter() - done.seconds
     here = jobs == 1 and limit is None
@@ -205,7 +245,9 @@ def run(
         seen(name, outcomes)
     backends = {backend: n for n, backend in enumerate(done.backends)}
     names = {name: n for n, name in enumerate(selection.scenarios)}
-    done.outcomes.sort(key=lambda outcome: (backends[outcome.backend], names.get(outcome.scenario, len(names))))
+    done.outcomes.sort(
+        key=lambda outcome: (backends[outcome.backend], names.get(outcome.scenario, len(names)))
+    )
     done.seconds = time.perf_counter() - start
 
 
@@ -216,7 +258,11 @@ def begun(selection: Selection) -> Run:
 
 
 def _versions(backends: Iterable[AutoBackend]) -> dict[str, str]:
-    versions = {"adinterface": adinterface.__version__, "Python": platform.python_version(), "NumPy": np.__version__}
+    versions = {
+        "adinterface": adinterface.__version__,
+        "Python": platform.python_version(),
+        "NumPy": np.__version__,
+    }
     for backend in backends:
         try:
             versions[backend.name] = version(backend.name)
@@ -225,7 +271,8 @@ def _versions(backends: Iterable[AutoBackend]) -> dict[str, str]:
     return versions
 
 
-# Showing -------------------------------------------------------------------------------------------------------------
+# Showing
+# ------------------------------------------------------------------------------------------------
 
 _COLUMNS = {"passed": "green", "known": "yellow", "failed": "red", "unexpected": "magenta"}
 
@@ -249,7 +296,8 @@ def show(
     console: Any = None,
     save: Save = lambda outcomes: None,
 ) -> Run:
-    """Run the selection with a live table, a progress bar and immediate failures; without rich, as plain text.
+    """Run the selection with a live table, a progress bar and immediate failures; without rich, as
+    plain text.
 
     done: the outcomes of a resumed run. save: called with the outcomes of each finished scenario.
     """
@@ -267,7 +315,9 @@ def show(
         progress_module.TextColumn("{task.description}"),
         console=console,
     )
-    task = progress.add_task("", total=sum(len(selection.names(backend)) for backend in selection.backends))
+    task = progress.add_task(
+        "", total=sum(len(selection.names(backend)) for backend in selection.backends)
+    )
 
     def drawn() -> Any:
         return _rich("console").Group(_table(counts), progress)
@@ -297,7 +347,9 @@ def show(
     return done
 
 
-def _show_plainly(selection: Selection, done: Run, jobs: int, limit: float | None, save: Save) -> Run:
+def _show_plainly(
+    selection: Selection, done: Run, jobs: int, limit: float | None, save: Save
+) -> Run:
     """Plain lines: the progress, twenty times, and each failure; then the table."""
     total = sum(len(selection.names(backend)) for backend in selection.backends)
     start, count = time.perf_counter(), 0
@@ -320,7 +372,14 @@ def _show_plainly(selection: Selection, done: Run, jobs: int, limit: float | Non
     rows += [(backend, *_cells(done.counts(backend))) for backend in done.backends]
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
-        print("  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]))
+        print(
+            "  ".join(
+                [
+                    row[0].ljust(widths[0]),
+                    *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:])),
+                ]
+            )
+        )
     tell(_known_failures(done))
     print(*_ending(selection, done), sep="\n")
     return done
@@ -355,7 +414,11 @@ def _known_failures(done: Run) -> Iterator[tuple[str, str, str]]:
 def _failures(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, str, str]]:
     for outcome in outcomes:
         if not outcome.good:
-            yield outcome.status, f"{outcome.backend}: {outcome.scenario}, {outcome.check}", outcome.message
+            yield (
+                outcome.status,
+                f"{outcome.backend}: {outcome.scenario}, {outcome.check}",
+                outcome.message,
+            )
 
 
 def _ending(selection: Selection, done: Run) -> Iterator[str]:
@@ -367,12 +430,21 @@ def _ending(selection: Selection, done: Run) -> Iterator[str]:
         for reason, names in dropped.items():
             if reason:
                 yield f"Not checked on {label(backend)}: {', '.join(names)}: {reason}."
-    failure = next((outcome for outcome in done.outcomes if not outcome.good and not is_function(outcome.scenario)), None)
+    failure = next(
+        (
+            outcome
+            for outcome in done.outcomes
+            if not outcome.good and not is_function(outcome.scenario)
+        ),
+        None,
+    )
     if failure is not None and selection.catalogue == Selection.catalogue:
         yield f"The first failure again:\n\n{failure.program}"
     if not any(map(is_function, selection.scenarios)):
         for backend in filter(has_namespace, selection.backends):
-            yield f"The array functions of {label(backend)} were not checked one by one: --all does."
+            yield (
+                f"The array functions of {label(backend)} were not checked one by one: --all does."
+            )
     yield _total(done)
 
 

@@ -1,4 +1,5 @@
-"""Which backends the running pytest session selects: the plugin sets it, and `installed_backends` follows it.
+"""Which backends the running pytest session selects: the plugin sets it, and `installed_backends`
+follows it.
 
 pytest's plugin loads this file at every start, so it imports nothing.
 """
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from adinterface import AutoBackend
 
-#: The selections of the running pytest sessions, the innermost last (pytest may run inside a test of pytest).
+#: The selections of the running pytest sessions, the innermost last (pytest may run inside a test
+#: of pytest).
 SELECTIONS: list[list[AutoBackend] | None] = []
 
 

@@ -26,9 +26,13 @@ import numpy as np
 
 from adinterface import AutoBackend, SecondOrder
 
-#: Getters without an argument that an engine's own module may have: whether something is enabled, its default dtype, ...
-_GETTER = re.compile(r"(is|are|get)_\w*(enabled|dtype|device|rng_state|mode|seed|threads|precision)$")
-#: Numbers whose half, and whose sum, tell in which way this thread computes. As variables: Python computes constants itself.
+#: Getters without an argument that an engine's own module may have: whether something is enabled,
+#: its default dtype, ...
+_GETTER = re.compile(
+    r"(is|are|get)_\w*(enabled|dtype|device|rng_state|mode|seed|threads|precision)$"
+)
+#: Numbers whose half, and whose sum, tell in which way this thread computes. As variables: Python
+#: computes constants itself.
 _SMALLEST, _EVEN, _ODD, _HALF_BIT = sys.float_info.min, 1.0, 1.0 + 2.0**-52, 2.0**-53
 
 
@@ -53,12 +57,18 @@ def _engines(backend: AutoBackend) -> list[str]:
 
 @functools.lru_cache(maxsize=16)
 def _switches(name: str, modules: int) -> tuple[tuple[str, Any, str], ...]:
-    """Settings in modules with their own class, as attributes that call a setter: the module and the attribute."""
+    """Settings in modules with their own class, as attributes that call a setter: the module and
+    the attribute.
+    """
     found = []
     for path, module in list(sys.modules.items()):
         own = type(module) is not types.ModuleType and (path == name or path.startswith(f"{name}."))
         for word, attribute in vars(type(module)).items() if own else ():
-            if not word.startswith("__") and hasattr(attribute, "__get__") and hasattr(attribute, "__set__"):
+            if (
+                not word.startswith("__")
+                and hasattr(attribute, "__get__")
+                and hasattr(attribute, "__set__")
+            ):
                 try:
                     plain = type(getattr(module, word)) in _PLAIN
                 except Exception:  # for a device that is not there
@@ -79,8 +89,16 @@ def _holders(name: str, modules: int) -> tuple[tuple[str, dict[str, Any]], ...]:
         if path == name or path.startswith(f"{name}."):
             for word, value in list(getattr(module, "__dict__", {}).items()):
                 cls = type(value)
-                attributes = None if issubclass(cls, type) or cls.__module__ != path else getattr(value, "__dict__", None)
-                if type(attributes) is dict and attributes and all(type(each) in _PLAIN for each in attributes.values()):
+                attributes = (
+                    None
+                    if issubclass(cls, type) or cls.__module__ != path
+                    else getattr(value, "__dict__", None)
+                )
+                if (
+                    type(attributes) is dict
+                    and attributes
+                    and all(type(each) in _PLAIN for each in attributes.values())
+                ):
                     found.append((f"{path}.{word}", attributes))
     return tuple(found)
 
@@ -96,7 +114,9 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 def pair_of(backend: AutoBackend) -> tuple[AutoBackend, AutoBackend]:
     """The backend values of the outer and of the inner derivative."""
-    return (backend.outer, backend.inner) if isinstance(backend, SecondOrder) else (backend, backend)
+    return (
+        (backend.outer, backend.inner) if isinstance(backend, SecondOrder) else (backend, backend)
+    )
 
 
 def global_state(backend: AutoBackend) -> dict[str, Any]:
@@ -119,12 +139,29 @@ def global_state(backend: AutoBackend) -> dict[str, Any]:
         "locale": locale.setlocale(locale.LC_ALL),
         "recursion limit": sys.getrecursionlimit(),
         "switch interval": sys.getswitchinterval(),
-        "garbage collection": (gc.isenabled(), gc.get_threshold(), gc.get_debug(), len(gc.callbacks)),
-        "threads": {thread.name for thread in threading.enumerate() if not isinstance(thread, threading._DummyThread)},
-        "context variables": {
-            (each.name, id(each)): id(value) for each, value in contextvars.copy_context().items() if _of_a_call(each)
+        "garbage collection": (
+            gc.isenabled(),
+            gc.get_threshold(),
+            gc.get_debug(),
+            len(gc.callbacks),
+        ),
+        "threads": {
+            thread.name
+            for thread in threading.enumerate()
+            if not isinstance(thread, threading._DummyThread)
         },
-        "hooks": (sys.excepthook, sys.unraisablehook, threading.excepthook, sys.gettrace(), sys.getprofile()),
+        "context variables": {
+            (each.name, id(each)): id(value)
+            for each, value in contextvars.copy_context().items()
+            if _of_a_call(each)
+        },
+        "hooks": (
+            sys.excepthook,
+            sys.unraisablehook,
+            threading.excepthook,
+            sys.gettrace(),
+            sys.getprofile(),
+        ),
         "streams": (sys.stdout, sys.stderr, sys.stdin),
         "signal handlers": [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)],
         "logging": (logging.root.level, logging.root.manager.disable, len(logging.root.handlers)),
@@ -141,8 +178,13 @@ def global_state(backend: AutoBackend) -> dict[str, Any]:
             state.update((name, _plain(getter())) for name, getter in _getters(engine))
             values = getattr(getattr(sys.modules.get(engine), "config", None), "values", None)
             if isinstance(values, dict):
-                state.update((f"{engine}.config.{key}", repr(value)) for key, value in values.items())
-            state.update((path, repr(getattr(module, word))) for path, module, word in _switches(engine, len(sys.modules)))
+                state.update(
+                    (f"{engine}.config.{key}", repr(value)) for key, value in values.items()
+                )
+            state.update(
+                (path, repr(getattr(module, word)))
+                for path, module, word in _switches(engine, len(sys.modules))
+            )
             for path, attributes in _holders(engine, len(sys.modules)):
                 state.update((f"{path}.{word}", value) for word, value in attributes.items())
     return state
@@ -154,9 +196,15 @@ def _processors() -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Something that compares: the bytes of an array, the text of anything else, without the addresses of objects."""
+    """Something that compares: the bytes of an array, the text of anything else, without the
+    addresses of objects.
+    """
     try:
-        return np.asarray(value).tobytes() if hasattr(value, "shape") else _ADDRESS.sub("0x", repr(value))
+        return (
+            np.asarray(value).tobytes()
+            if hasattr(value, "shape")
+            else _ADDRESS.sub("0x", repr(value))
+        )
     except Exception:  # an array on a device
         return _ADDRESS.sub("0x", repr(value))
 
@@ -168,9 +216,13 @@ _ANSWER = re.compile(r"[a-z_]+\.\w+\(\) was ")
 
 def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """What differs, in words."""
-    keys = [key for key in dict.fromkeys([*before, *after]) if key in before or not _IMPORTED.match(key)]
+    keys = [
+        key for key in dict.fromkeys([*before, *after]) if key in before or not _IMPORTED.match(key)
+    ]
     different = [key for key in keys if before.get(key) != after.get(key)]
-    return [f"{key} was {_short(before.get(key))}, is {_short(after.get(key))}" for key in different]
+    return [
+        f"{key} was {_short(before.get(key))}, is {_short(after.get(key))}" for key in different
+    ]
 
 
 def without_imports(changed: list[str]) -> list[str]:
@@ -185,10 +237,16 @@ def _short(value: Any) -> str:
 
 @contextmanager
 def restored() -> Iterator[None]:
-    """Restores the state that a call changed, so that exactly the calls that change it are reported."""
+    """Restores the state that a call changed, so that exactly the calls that change it are
+    reported.
+    """
     numbers, python, environment = np.random.get_state(), random.getstate(), dict(os.environ)  # noqa: NPY002
     limit, interval, buffer = sys.getrecursionlimit(), sys.getswitchinterval(), np.getbufsize()
-    collecting, threshold, hooks = gc.isenabled(), gc.get_threshold(), (sys.excepthook, warnings.showwarning)
+    collecting, threshold, hooks = (
+        gc.isenabled(),
+        gc.get_threshold(),
+        (sys.excepthook, warnings.showwarning),
+    )
     with np.errstate(), warnings.catch_warnings(), np.printoptions(), decimal.localcontext():
         try:
             yield

@@ -21,10 +21,13 @@ _NUMBERS, _LEAVES = 6, 8
 
 
 class KinkWarning(UserWarning):
-    """Backends differ at a kink of f. None is wrong, but f has no derivative at the point of the test."""
+    """Backends differ at a kink of f. None is wrong, but f has no derivative at the point of the
+    test.
+    """
 
 
-# Agreement -----------------------------------------------------------------------------------------------------------
+# Agreement
+# ------------------------------------------------------------------------------------------------
 
 
 def assert_backends_agree(
@@ -41,32 +44,40 @@ def assert_backends_agree(
 
     f: the function, or a dict of one for each backend, such as `{AutoTorch(): f, AutoJax(): g}`.
     backends: by default all that are installed, or selected by `--adinterface-backends`.
-    args, kwargs: the arguments of the operator after the backend. Wrap an f with a keyword named as above.
+    args, kwargs: the arguments of the operator after the backend. Wrap an f with a keyword named as
+        above.
     rtol, atol: see `Comparison.agree`.
 
-    Raises AssertionError, with the differing leaves side by side, if a backend raised an error or two backends differ.
-    Warns with KinkWarning where they differ because f has a kink there and each answer is one of its slopes or their mean.
+    Raises AssertionError, with the differing leaves side by side, if a backend raised an error or
+    two backends differ. Warns with KinkWarning where they differ because f has a kink there and
+    each answer is one of its slopes or their mean.
     """
     __tracebackhide__ = True
     if isinstance(f, Mapping):
         report = compare(operator, f, *args, **kwargs)
     else:
-        report = compare(operator, f, installed_backends() if backends is None else backends, *args, **kwargs)
+        report = compare(
+            operator, f, installed_backends() if backends is None else backends, *args, **kwargs
+        )
     kinks = sorted({d.path for m in report.backends for d in m.differences if d.kink})
     if kinks:
         warnings.warn(
-            f"{report.operator}: f has a kink at this point, where backends may differ: {', '.join(kinks)}. "
-            f"Choose another point to compare them.",
+            f"{report.operator}: f has a kink at this point, where backends may differ:"
+            f" {', '.join(kinks)}. Choose another point to compare them.",
             KinkWarning,
             stacklevel=2,
         )
     if not report.agree(rtol=rtol, atol=atol):
         errors = [m.error for m in report.backends if m.error is not None]
-        raise AssertionError(disagreement(report, rtol=rtol, atol=atol)) from (errors[0] if errors else None)
+        raise AssertionError(disagreement(report, rtol=rtol, atol=atol)) from (
+            errors[0] if errors else None
+        )
     return report
 
 
-def disagreement(report: Comparison, *, rtol: float | None = None, atol: float | None = None) -> str:
+def disagreement(
+    report: Comparison, *, rtol: float | None = None, atol: float | None = None
+) -> str:
     """The leaves that disagree, with the numbers of each backend side by side."""
     disagreements = list(report.disagreements(rtol=rtol, atol=atol))
     paths = list(dict.fromkeys(difference.path for _, difference, _ in disagreements))
@@ -82,7 +93,8 @@ def disagreement(report: Comparison, *, rtol: float | None = None, atol: float |
         lines.append(report.advice)
     elif disagreements:
         lines.append(
-            "If the engines are this accurate and no more, pass rtol=... or atol=...; check_gradient tells which is wrong."
+            "If the engines are this accurate and no more, pass rtol=... or atol=...;"
+            " check_gradient tells which is wrong."
         )
     return "\n".join(lines)
 
@@ -93,7 +105,11 @@ Disagreement = tuple[Measured, LeafDifference, float]
 
 def _headline(report: Comparison, disagreements: list[Disagreement], failed: list[Measured]) -> str:
     names = list(dict.fromkeys(measured.name for measured, _, _ in disagreements))
-    parts = [f"{', '.join(names)} and {report.reference.name} disagree"] if names and report.reference else []
+    parts = (
+        [f"{', '.join(names)} and {report.reference.name} disagree"]
+        if names and report.reference
+        else []
+    )
     parts += [f"{', '.join(m.name for m in failed)} failed"] * bool(failed)
     return f"{report.operator}: {'; '.join(parts)}"
 
@@ -113,10 +129,15 @@ def _leaf(report: Comparison, path: str, disagreements: list[Disagreement]) -> I
     if reference is None or len(comparable) < 2:
         return
     worst = _worst(np.stack([distances(m.leaves[path], reference) for m in comparable]).max(axis=0))
-    rows = [[_index(index), *(_number(m.leaves[path][index]) for m in comparable)] for index in worst]
+    rows = [
+        [_index(index), *(_number(m.leaves[path][index]) for m in comparable)] for index in worst
+    ]
     rows.insert(0, ["", *(m.name for m in comparable)])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    yield from ("    " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+    yield from (
+        "    " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths)).rstrip()
+        for row in rows
+    )
     if reference.size > len(worst):
         yield f"    (the {len(worst)} of {reference.size} numbers that differ most)"
 

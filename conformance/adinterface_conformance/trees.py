@@ -68,9 +68,13 @@ def describe(value: Any) -> str:
 
 
 def has_derivative(leaf: Any, argument: Any = None) -> bool:
-    """Whether a leaf has a derivative. argument: the argument that the leaf is in, or that it is itself."""
+    """Whether a leaf has a derivative. argument: the argument that the leaf is in, or that it is
+    itself.
+    """
     handler = handler_of(leaf, scan=False)
-    return isinstance(handler, Library) and is_differentiated(handler.dtype(leaf), alone=leaf is argument)
+    return isinstance(handler, Library) and is_differentiated(
+        handler.dtype(leaf), alone=leaf is argument
+    )
 
 
 def leaves_of(tree: Any, path: str = "result") -> Iterator[tuple[str, Any]]:
@@ -94,7 +98,9 @@ def leaves_inside(tree: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def mapped(change: Callable[[Any], Any], tree: Any, *, derivative: bool = False) -> Any:
-    """The tree with `change(leaf)` at every place that is no node; with `derivative` as its gradient is built."""
+    """The tree with `change(leaf)` at every place that is no node; with `derivative` as its
+    gradient is built.
+    """
     handler = handler_of(tree, scan=False)
     if not isinstance(handler, NodeType):
         return change(tree)
@@ -110,7 +116,9 @@ def filled(tree: Any, leaves: Iterator[Any], *, argument: bool = False) -> Any:
     argument: whether `tree` is a whole argument.
     """
     whole = tree if argument else None
-    return mapped(lambda leaf: next(leaves) if has_derivative(leaf, whole) else None, tree, derivative=True)
+    return mapped(
+        lambda leaf: next(leaves) if has_derivative(leaf, whole) else None, tree, derivative=True
+    )
 
 
 def floating(tree: Any) -> list[Any]:
@@ -119,16 +127,22 @@ def floating(tree: Any) -> list[Any]:
 
 
 def nodes(template: Any, result: Any, path: str) -> Iterator[tuple[Any, Any, str]]:
-    """Two trees side by side: pairs of leaves with their path. Raises AssertionError where their nodes differ."""
+    """Two trees side by side: pairs of leaves with their path. Raises AssertionError where their
+    nodes differ.
+    """
     handler = handler_of(template, scan=False)
     if not isinstance(handler, NodeType):
         yield template, result, path
         return
-    assert type(result) is type(template), f"{path}: got {describe(result)}, wanted a {type(template).__name__}"
+    assert type(result) is type(template), (
+        f"{path}: got {describe(result)}, wanted a {type(template).__name__}"
+    )
     children, data = handler.flatten(template)
     others, other_data = handler.flatten(result)
     keys, other_keys = handler.paths(data, len(children)), handler.paths(other_data, len(others))
-    assert keys == other_keys, f"{path}: got the children {' '.join(other_keys)}, wanted {' '.join(keys)}"
+    assert keys == other_keys, (
+        f"{path}: got the children {' '.join(other_keys)}, wanted {' '.join(keys)}"
+    )
     assert handler.is_owner or _alike(handler, data, other_data), (
         f"{path}: got {other_data!r} beside its leaves, wanted {data!r}"
     )
@@ -137,7 +151,9 @@ def nodes(template: Any, result: Any, path: str) -> Iterator[tuple[Any, Any, str
 
 
 def _alike(handler: NodeType, data: Any, other: Any) -> bool:
-    """Whether two nodes have the same structure, apart from their children: a default_factory, static fields."""
+    """Whether two nodes have the same structure, apart from their children: a default_factory,
+    static fields.
+    """
     try:
         return bool(handler.key(data) == handler.key(other))
     except Unkeyed:
@@ -145,7 +161,8 @@ def _alike(handler: NodeType, data: Any, other: Any) -> bool:
 
 
 def like(template: Any, result: Any, path: str, rule: LeafRule, *, argument: bool = False) -> None:
-    """A tree of derivatives: the nodes of `template`, `rule` at each leaf that has a derivative, None at all others.
+    """A tree of derivatives: the nodes of `template`, `rule` at each leaf that has a derivative,
+    None at all others.
 
     argument: whether `template` is a whole argument.
     """
@@ -153,10 +170,15 @@ def like(template: Any, result: Any, path: str, rule: LeafRule, *, argument: boo
         if type(leaf) is not Constant and has_derivative(leaf, template if argument else None):
             rule(leaf, other, where)
         else:
-            assert other is None, f"{where}: got {describe(other)}, wanted None, since {describe(leaf)} has no derivative"
+            assert other is None, (
+                f"{where}: got {describe(other)}, wanted None, since {describe(leaf)} has no"
+                " derivative"
+            )
 
 
-def assert_numbers(got: Any, wanted: Any, path: str, rtol: float, scale: float | None = None) -> None:
+def assert_numbers(
+    got: Any, wanted: Any, path: str, rtol: float, scale: float | None = None
+) -> None:
     """Numbers within `rtol` of the largest expected one (of 1 if all are zero), or of `scale`."""
     a, e = numbers_of(got), np.asarray(wanted)
     assert a.shape == e.shape, f"{path}: got the shape {a.shape}, wanted {e.shape}"
@@ -174,10 +196,14 @@ def assert_numbers(got: Any, wanted: Any, path: str, rtol: float, scale: float |
 
 
 def assert_close(got: Any, wanted: Any, path: str, rtol: float, scale: float | None = None) -> None:
-    """Trees of numbers; other values must be equal. `wanted` may be less specific about types than the result."""
+    """Trees of numbers; other values must be equal. `wanted` may be less specific about types than
+    the result.
+    """
     handler = handler_of(got, scan=False)
     if isinstance(handler, Library):
-        assert not isinstance(wanted, (str, type(None))), f"{path}: got {describe(got)}, wanted {wanted!r}"
+        assert not isinstance(wanted, (str, type(None))), (
+            f"{path}: got {describe(got)}, wanted {wanted!r}"
+        )
         assert_numbers(got, wanted, path, rtol, scale)
         return
     if not isinstance(handler, NodeType):
@@ -186,6 +212,8 @@ def assert_close(got: Any, wanted: Any, path: str, rtol: float, scale: float | N
         return
     pairs, wanted_pairs = list(leaves_of(got, path)), list(leaves_of(wanted, path))
     keys, wanted_keys = [where for where, _ in pairs], [where for where, _ in wanted_pairs]
-    assert keys == wanted_keys, f"{path}: got the leaves {', '.join(keys)}, wanted {', '.join(wanted_keys)}"
+    assert keys == wanted_keys, (
+        f"{path}: got the leaves {', '.join(keys)}, wanted {', '.join(wanted_keys)}"
+    )
     for (where, leaf), (_, other) in zip(pairs, wanted_pairs):
         assert_close(leaf, other, where, rtol, scale)

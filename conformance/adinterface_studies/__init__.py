@@ -1,25 +1,52 @@
-"""Studies of this project: tables and measurements that its documentation quotes. They are not part of the wheel.
+"""Studies of this project: tables and measurements that its documentation quotes. They are not part
+of the wheel.
 
-They may import `adinterface` and the judge, `adinterface_conformance`; nothing imports them but tests.
+They may import `adinterface` and the judge, `adinterface_conformance`; nothing imports them but
+tests.
 """
 
-#: The studies by name: the module whose `main(argv)` runs each, and its purpose: what fails, or who asks, without it.
+#: The studies by name: the module whose `main(argv)` runs each, and its purpose: what fails, or who
+#: asks, without it.
 STUDIES = {
-    "conformance": ("conformance", "the table of the judge over the scenarios of this project too: docs/tables"),
+    "conformance": (
+        "conformance",
+        "the table of the judge over the scenarios of this project too: docs/tables",
+    ),
     "benchmark": (
         "benchmark.command",
         "time and memory beside hand-written code, or another revision: docs/performance",
     ),
-    "functions": ("functions.command", "each function of the Array API, NumPy, SciPy on every engine: docs/numpy, docs/scipy"),
+    "functions": (
+        "functions.command",
+        "each function of the Array API, NumPy, SciPy on every engine: docs/numpy, docs/scipy",
+    ),
     "special": ("functions.special_sources", "what each engine has of scipy.special: docs/scipy"),
     "overhead": ("functions.overhead", "what `numpy_function` adds to an operation: docs/numpy"),
     "fuzz": ("fuzz", "random programs on every engine, shrunk by Hypothesis: docs/conformance"),
-    "torch": ("torch_operators", "every function of torch on the ways that AutoTorch chooses: docs/backends"),
+    "torch": (
+        "torch_operators",
+        "every function of torch on the ways that AutoTorch chooses: docs/backends",
+    ),
     "batched": ("batches", "`batched` beside loops: docs/batched"),
-    "differences": ("differences.command", "accuracy and evaluations of finite differences: docs/differences"),
-    "distributed": ("distributed.command", "gradients over several processes, on a cluster too: docs/devices"),
+    "differences": (
+        "differences.command",
+        "accuracy and evaluations of finite differences: docs/differences",
+    ),
+    "distributed": (
+        "distributed.command",
+        "gradients over several processes, on a cluster too: docs/devices",
+    ),
     "tables": ("tables", "write the generated tables of the documentation into docs/tables"),
-    "signatures": ("signatures", "write the overloads of the operators, adinterface/_signatures.pyi"),
-    "contract": ("contract", "the members of the contract, and the names that engines take: docs/writing-a-backend"),
-    "architecture": ("architecture", "draw the folders of the package and what each imports: docs/architecture"),
+    "signatures": (
+        "signatures",
+        "write the overloads of the operators, adinterface/_signatures.pyi",
+    ),
+    "contract": (
+        "contract",
+        "the members of the contract, and the names that engines take: docs/writing-a-backend",
+    ),
+    "architecture": (
+        "architecture",
+        "draw the folders of the package and what each imports: docs/architecture",
+    ),
 }

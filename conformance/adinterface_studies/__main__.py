@@ -1,4 +1,6 @@
-"""`python -m adinterface_studies STUDY`: a table or a measurement of this project; `--help` lists them."""
+"""`python -m adinterface_studies STUDY`: a table or a measurement of this project; `--help` lists
+them.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def main(argv: list[str] | None = None) -> int:
         run = importlib.import_module(f"adinterface_studies.{STUDIES[name][0]}").main
         if inspect.signature(run).parameters:
             return int(run(argv[1:]) or 0)
-        argparse.ArgumentParser(prog=f"python -m adinterface_studies {name}", description=STUDIES[name][1]).parse_args(argv[1:])
+        argparse.ArgumentParser(
+            prog=f"python -m adinterface_studies {name}", description=STUDIES[name][1]
+        ).parse_args(argv[1:])
         return int(run() or 0)  # without options
     out = sys.stdout if name in ("-h", "--help") else sys.stderr
     print("usage: python -m adinterface_studies STUDY [options]", *_list(), sep="\n", file=out)

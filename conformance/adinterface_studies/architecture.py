@@ -1,6 +1,8 @@
-"""`python -m adinterface_studies architecture`: draw the folders of `adinterface` and their imports, for docs/architecture.md.
+"""`python -m adinterface_studies architecture`: draw the folders of `adinterface` and their
+imports, for docs/architecture.md.
 
-The picture is made from the imports alone, late ones included. Imports for types alone are left out of no count.
+The picture is made from the imports alone, late ones included. Imports for types alone are left out
+of no count.
 """
 
 from __future__ import annotations
@@ -16,7 +18,12 @@ ROOT = Path(adinterface.__file__).parent.parent
 PICTURE = ROOT / "docs" / "_static" / "architecture.svg"
 
 #: The folders in the order of the layers, from the top.
-LAYERS = (("tools", "fit", "integrations", "namespaces", "batching"), ("scipy", "sparse"), ("rules", "numpy_code"), ("core",))
+LAYERS = (
+    ("tools", "fit", "integrations", "namespaces", "batching"),
+    ("scipy", "sparse"),
+    ("rules", "numpy_code"),
+    ("core",),
+)
 FOLDERS_OF_CORE = ("operators", "call", "derive", "tree", "contract", "support")
 
 
@@ -28,7 +35,9 @@ class Arrow(NamedTuple):
 
 
 def arrows(inside: str = "adinterface") -> set[Arrow]:
-    """The arrows between the folders of `adinterface`, or of another package of it such as `adinterface.core`."""
+    """The arrows between the folders of `adinterface`, or of another package of it such as
+    `adinterface.core`.
+    """
     folder = ROOT.joinpath(*inside.split("."))
     found: set[Arrow] = set()
     for path in sorted(folder.rglob("*.py")):
@@ -58,10 +67,16 @@ def picture() -> str:
     """The picture as SVG."""
     boxes = _boxes()
     lines = [
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 620" font-family="sans-serif" font-size="15">',
+        (
+            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 620" font-family="sans-serif"'
+            ' font-size="15">'
+        ),
         "<title>The folders of adinterface; an arrow points to what a folder imports</title>",
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path d="M0,0 L8,4 L0,8 z" fill="#55677d"/></marker></defs>',
+        (
+            '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7"'
+            ' markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z"'
+            ' fill="#55677d"/></marker></defs>'
+        ),
         '<rect x="20" y="290" width="680" height="310" rx="8" fill="#f3f6fa" stroke="#9fb0c3"/>',
         '<text x="36" y="314" fill="#33475b">core</text>',
     ]
@@ -74,14 +89,27 @@ def picture() -> str:
     for arrow in sorted(arrows("adinterface.core")):
         lines.append(_between(boxes[f"core.{arrow.importer}"], boxes[f"core.{arrow.imported}"]))
     for name, (x, y) in boxes.items():
-        lines.append(f'<rect x="{x}" y="{y}" width="120" height="40" rx="6" fill="white" stroke="#33475b"/>')
-        lines.append(f'<text x="{x + 60}" y="{y + 25}" text-anchor="middle" fill="#1d2b3a">{name.removeprefix("core.")}</text>')
+        lines.append(
+            f'<rect x="{x}" y="{y}" width="120" height="40" rx="6" fill="white" stroke="#33475b"/>'
+        )
+        lines.append(
+            f'<text x="{x + 60}" y="{y + 25}" text-anchor="middle"'
+            f' fill="#1d2b3a">{name.removeprefix("core.")}</text>'
+        )
     return "\n".join([*lines, "</svg>", ""])
 
 
 def _boxes() -> dict[str, tuple[int, int]]:
     boxes: dict[str, tuple[int, int]] = {}
-    columns = {"tools": 40, "fit": 180, "integrations": 310, "namespaces": 450, "batching": 590, "scipy": 300, "sparse": 460}
+    columns = {
+        "tools": 40,
+        "fit": 180,
+        "integrations": 310,
+        "namespaces": 450,
+        "batching": 590,
+        "scipy": 300,
+        "sparse": 460,
+    }
     columns |= {"rules": 120, "numpy_code": 380}
     for level, layer in enumerate(LAYERS[:-1]):
         for folder in layer:
@@ -110,7 +138,9 @@ def main() -> int:
     """Write the picture. The exit status."""
     PICTURE.write_text(picture(), encoding="utf-8")
     inside, outside = len(arrows("adinterface.core")), len(arrows())
-    print(f"{PICTURE.name}: {outside} arrows between the folders of adinterface, {inside} inside core")
+    print(
+        f"{PICTURE.name}: {outside} arrows between the folders of adinterface, {inside} inside core"
+    )
     return 0
 
 

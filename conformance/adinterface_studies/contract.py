@@ -1,6 +1,8 @@
-"""`python -m adinterface_studies contract`: the members of the contract, and the names that engines take from it.
+"""`python -m adinterface_studies contract`: the members of the contract, and the names that engines
+take from it.
 
-A member is what an engine may define. What is final, or set by the core, is for callers and is no member.
+A member is what an engine may define. What is final, or set by the core, is for callers and is no
+member.
 """
 
 from __future__ import annotations
@@ -27,12 +29,22 @@ CLASSES = (
 
 def members(cls: type) -> list[str]:
     """The members of one class, in their order."""
-    hints = {name: getattr(hint, "__forward_arg__", hint) for name, hint in vars(cls).get("__annotations__", {}).items()}
+    hints = {
+        name: getattr(hint, "__forward_arg__", hint)
+        for name, hint in vars(cls).get("__annotations__", {}).items()
+    }
     final = {name for name, hint in hints.items() if "Final" in str(hint)}
     # A property holds its function.
-    functions = {name: getattr(value, "func", getattr(value, "fget", value)) for name, value in vars(cls).items()}
+    functions = {
+        name: getattr(value, "func", getattr(value, "fget", value))
+        for name, value in vars(cls).items()
+    }
     final |= {name for name, function in functions.items() if getattr(function, "__final__", False)}
-    return [name for name in {**hints, **vars(cls)} if not name.startswith("_") and name not in final | {"gives"}]
+    return [
+        name
+        for name in {**hints, **vars(cls)}
+        if not name.startswith("_") and name not in final | {"gives"}
+    ]
 
 
 def taken(folder: Path = ROOT / "backends") -> Counter[str]:
@@ -40,7 +52,11 @@ def taken(folder: Path = ROOT / "backends") -> Counter[str]:
     found: Counter[str] = Counter()
     for path in folder.rglob("*.py"):
         nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == contract.__name__]
+        imports = [
+            node
+            for node in nodes
+            if isinstance(node, ast.ImportFrom) and node.module == contract.__name__
+        ]
         found.update({alias.name for node in imports for alias in node.names})
     return found
 

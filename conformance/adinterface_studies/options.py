@@ -16,7 +16,12 @@ def parser(study: str, text: str | None) -> argparse.ArgumentParser:
     """A parser with the option `--backend`; a wrong value of it ends the process with status 2."""
     made = argparse.ArgumentParser(prog=f"python -m adinterface_studies {study}", description=text)
     made.add_argument(
-        "--backend", action="append", default=[], type=_backend, metavar="VALUE", help="such as AutoTorch; may be repeated"
+        "--backend",
+        action="append",
+        default=[],
+        type=_backend,
+        metavar="VALUE",
+        help="such as AutoTorch; may be repeated",
     )
     return made
 
@@ -29,8 +34,12 @@ def _backend(text: str) -> AutoBackend:
 
 
 def backends(chosen: Sequence[AutoBackend], *, reverse: bool = False) -> list[AutoBackend]:
-    """Those that are chosen, or else all that are installed; reverse: and that have a reverse mode."""
-    return [*chosen] or [each for each in installed_backends() if not reverse or "pullback" in find(each).gives]
+    """Those that are chosen, or else all that are installed; reverse: and that have a reverse
+    mode.
+    """
+    return [*chosen] or [
+        each for each in installed_backends() if not reverse or "pullback" in find(each).gives
+    ]
 
 
 def compiles(backend: AutoBackend) -> bool:

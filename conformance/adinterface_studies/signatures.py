@@ -1,4 +1,5 @@
-"""`python -m adinterface_studies.signatures`: write the overloads of the operators, `_signatures.pyi`.
+"""`python -m adinterface_studies.signatures`: write the overloads of the operators,
+`_signatures.pyi`.
 
 Python cannot map types over a tuple, so the overloads are spelled out for up to four arguments.
 """
@@ -85,21 +86,27 @@ class Prepared(_Prepared):
 
 
 class Row(NamedTuple):
-    """One overload: the parameters after the backend, the result, and what f returns, where the result depends on it."""
+    """One overload: the parameters after the backend, the result, and what f returns, where the
+    result depends on it.
+    """
 
     parameters: str
     result: str
     returned: str | None = None
 
 
-# For each argument -------------------------------------------------------------------------------------------------
+# For each argument
+# -------------------------------------------------------------------------------------------------
 
-#: The type of an argument and of its gradient, most precise first; a type variable is every other type.
+#: The type of an argument and of its gradient, most precise first; a type variable is every other
+#: type.
 ENTRIES = (("Constant | str | bool | None", "None"), ("int", "float"), (None, None))
 
 
 def buffered() -> list[tuple[str, str]]:
-    """Where a model in buffers is the first or second, among up to four arguments: what comes back for it is the model's."""
+    """Where a model in buffers is the first or second, among up to four arguments: what comes back
+    for it is the model's.
+    """
 
     def row(*entries: tuple[str, str]) -> tuple[str, str]:
         parameters = ", ".join(f"x{i}: {argument}" for i, (argument, _) in enumerate(entries))
@@ -112,24 +119,34 @@ def buffered() -> list[tuple[str, str]]:
 
 
 def by_argument(result: str, most: int = 4, buffers: bool = True) -> list[Row]:
-    """Every combination of argument types, and a loose row for more arguments; before them those with buffers."""
-    rows = [Row(parameters, result.format(gradients)) for parameters, gradients in buffered() if buffers]
+    """Every combination of argument types, and a loose row for more arguments; before them those
+    with buffers.
+    """
+    rows = [
+        Row(parameters, result.format(gradients)) for parameters, gradients in buffered() if buffers
+    ]
     for count in range(1, most + 1):
         for entries in itertools.product(ENTRIES, repeat=count):
-            filled = [(entry[0] or variable, entry[1] or variable) for entry, variable in zip(entries, "ABCD")]
+            filled = [
+                (entry[0] or variable, entry[1] or variable)
+                for entry, variable in zip(entries, "ABCD")
+            ]
             parameters = ", ".join(f"x{i}: {argument}" for i, (argument, _) in enumerate(filled))
             gradients = ", ".join(gradient for _, gradient in filled)
             rows.append(Row(f"{parameters}, /", result.format(f"tuple[{gradients}]")))
     return [*rows, Row("/, *args: Any", result.format("tuple[Any, ...]"))]
 
 
-# By f and the argument ---------------------------------------------------------------------------------------------
+# By f and the argument
+# ---------------------------------------------------------------------------------------------
 
 ANY_ARRAY, STACKED = "NDArray[Any]", "np.ndarray[tuple[Any, ...], Dtype]"
 
 
 class Kind(NamedTuple):
-    """What comes back, by what f returns and what it is given: the value, whose type its derivative has, and a Jacobian."""
+    """What comes back, by what f returns and what it is given: the value, whose type its derivative
+    has, and a Jacobian.
+    """
 
     returned: str
     argument: str
@@ -137,12 +154,16 @@ class Kind(NamedTuple):
     jacobian: str
 
 
-#: An array comes back in the caller's library, whatever f makes of it; a number only where the arguments are numbers.
-#: A tree is taken for what f's annotation says where it is given numbers, and for anything elsewhere.
+#: An array comes back in the caller's library, whatever f makes of it; a number only where the
+#: arguments are numbers.
+#: A tree is taken for what f's annotation says where it is given numbers, and for anything
+#: elsewhere.
 KINDS = (
     Kind("np.ndarray[Shape, Dtype]", "np.ndarray[Any, Dtype]", "np.ndarray[Shape, Dtype]", STACKED),
     Kind("Array | float", "np.ndarray[Any, Any] | np.generic", ANY_ARRAY, ANY_ARRAY),
-    Kind("np.ndarray[Shape, Dtype]", "float", "np.ndarray[Shape, Dtype]", "np.ndarray[Shape, Dtype]"),
+    Kind(
+        "np.ndarray[Shape, Dtype]", "float", "np.ndarray[Shape, Dtype]", "np.ndarray[Shape, Dtype]"
+    ),
     Kind("Array", "float", ANY_ARRAY, ANY_ARRAY),
     Kind("float", "float", "float", "float"),
     Kind("R", "float", "R", "Any"),
@@ -152,7 +173,9 @@ KINDS = (
 
 
 def by_value(parameters: str, result: str) -> list[Row]:
-    """A row for each kind of f and argument, a loose one, and before them one for an f without annotations."""
+    """A row for each kind of f and argument, a loose one, and before them one for an f without
+    annotations.
+    """
     rows = [Row(parameters.format(k.argument), result.format(k.value), k.returned) for k in KINDS]
     loose = Row(parameters.format("Any"), result.format("Any"), "Any")
     return [loose._replace(returned="Never"), *rows, loose]
@@ -162,18 +185,34 @@ def by_jacobian(result: str) -> list[Row]:
     rows = []
     for kind in KINDS:
         jacobian = "Any" if kind.jacobian == "Any" else f"tuple[{kind.jacobian}]"
-        rows.append(Row(f"x: {kind.argument}, /", result.format(value=kind.value, jacobian=jacobian), kind.returned))
+        rows.append(
+            Row(
+                f"x: {kind.argument}, /",
+                result.format(value=kind.value, jacobian=jacobian),
+                kind.returned,
+            )
+        )
     several = result.format(value="Any", jacobian="tuple[Any, ...]")
-    # For a tree as value there is such a tuple for each of its leaves, in a tree whose type Python cannot say.
+    # For a tree as value there is such a tuple for each of its leaves, in a tree whose type Python
+    # cannot say.
     loose = Row("/, *args: Any", result.format(value="Any", jacobian="Any"), "Any")
-    return [loose._replace(returned="Never"), *rows, Row("/, *args: Any", several, "Array | float"), loose]
+    return [
+        loose._replace(returned="Never"),
+        *rows,
+        Row("/, *args: Any", several, "Array | float"),
+        loose,
+    ]
 
 
-# By the argument ---------------------------------------------------------------------------------------------------
+# By the argument
+# ------------------------------------------------------------------------------------------------
 
 
 def like_argument(parameters: str, result: str) -> list[Row]:
-    return [Row(parameters.format(given), result.format(entry)) for given, entry in (("int", "float"), ("A", "A"))]
+    return [
+        Row(parameters.format(given), result.format(entry))
+        for given, entry in (("int", "float"), ("A", "A"))
+    ]
 
 
 def by_hessian(result: str) -> list[Row]:
@@ -186,22 +225,31 @@ def by_hessian(result: str) -> list[Row]:
         ("A", "Any", "A", "Any"),
     )
     return [
-        Row(f"x: {x}, /, *constants: Constant", result.format(value=value, gradient=gradient, hessian=hessian))
+        Row(
+            f"x: {x}, /, *constants: Constant",
+            result.format(value=value, gradient=gradient, hessian=hessian),
+        )
         for x, value, gradient, hessian in kinds
     ]
 
 
 ONE = "x: {}, /, *constants: Constant"
 
-#: What comes back of an `AutoSparse`: matrices of SciPy's or of the engine's, whose types Python cannot say.
+#: What comes back of an `AutoSparse`: matrices of SciPy's or of the engine's, whose types Python
+#: cannot say.
 SPARSE = {
-    "Jacobian": [Row("/, *args: Any", "tuple[Any, ...]", "Array | float"), Row("/, *args: Any", "Any")],
+    "Jacobian": [
+        Row("/, *args: Any", "tuple[Any, ...]", "Array | float"),
+        Row("/, *args: Any", "Any"),
+    ],
     "ValueAndJacobian": [
         Row("/, *args: Any", "ValueAndJacobian[Any, tuple[Any, ...]]", "Array | float"),
         Row("/, *args: Any", "ValueAndJacobian[Any, Any]"),
     ],
     "Hessian": [Row("x: Any, /, *constants: Constant", "Any")],
-    "ValueGradientAndHessian": [Row("x: A, /, *constants: Constant", "ValueGradientAndHessian[Any, A, Any]")],
+    "ValueGradientAndHessian": [
+        Row("x: A, /, *constants: Constant", "ValueGradientAndHessian[Any, A, Any]")
+    ],
 }
 
 #: The rows of each class of operators.
@@ -214,15 +262,20 @@ OPERATORS = {
     "Derivative": by_value(ONE, "{}"),
     "ValueAndDerivative": by_value(ONE, "ValueAndDerivative[{}]"),
     "ValueDerivativeAndSecondDerivative": by_value(ONE, "ValueDerivativeAndSecondDerivative[{}]"),
-    "Pushforward": by_value("args: tuple[{} | Constant, ...], tangents: tuple[Any, ...], /", "ValueAndTangent[{}]"),
+    "Pushforward": by_value(
+        "args: tuple[{} | Constant, ...], tangents: tuple[Any, ...], /", "ValueAndTangent[{}]"
+    ),
     "Linearize": by_value("/, *args: {} | Constant", "ValueAndPush[{}]"),
     "Hvp": like_argument("x: {}, v: Any, /, *constants: Constant", "{}"),
     "GradientAndHvp": like_argument("x: {}, v: Any, /, *constants: Constant", "GradientAndHvp[{}]"),
     "Hessian": by_hessian("{hessian}"),
-    "ValueGradientAndHessian": by_hessian("ValueGradientAndHessian[{value}, {gradient}, {hessian}]"),
+    "ValueGradientAndHessian": by_hessian(
+        "ValueGradientAndHessian[{value}, {gradient}, {hessian}]"
+    ),
 }
 
-#: Of `batched`, for operators whose results are like the arguments: what is marked, and a number that is shared, have the axis.
+#: Of `batched`, for operators whose results are like the arguments: what is marked, and a number
+#: that is shared, have the axis.
 EACH = (("Each[A]", "A"), ("float", "NDArray[Any]"), ("A", "A"))
 BATCHED = {
     "Gradient": "{}",
@@ -241,10 +294,16 @@ def operator(name: str, rows: list[Row]) -> str:
         wrong = f"self, f: Callable[..., Any], backend: BackendAfterFunction, {rows[-1].parameters}"
         text += METHOD.format(parameters=wrong, result="Any")
     for row in SPARSE.get(name, []):
-        sparse = f"self, f: Callable[..., {row.returned or 'Any'}], backend: MatrixBackend, {row.parameters}"
+        sparse = (
+            f"self, f: Callable[..., {row.returned or 'Any'}], backend: MatrixBackend,"
+            f" {row.parameters}"
+        )
         text += METHOD.format(parameters=sparse, result=row.result)
     for row in rows:
-        f = f"self, f: Callable[..., {row.returned or 'Any'}], backend: AutoBackend, {row.parameters}"
+        f = (
+            f"self, f: Callable[..., {row.returned or 'Any'}], backend: AutoBackend,"
+            f" {row.parameters}"
+        )
         text += METHOD.format(parameters=f, result=row.result)
     swapped = "self, f: _AutoBackend, backend: BackendAfterFunction, /, *args: Any"
     text += METHOD.format(parameters=swapped, result="Any")
@@ -256,7 +315,9 @@ def operator(name: str, rows: list[Row]) -> str:
 
 
 def batching() -> str:
-    """The class of `batched`: what it is typed for comes back like the arguments, everything else is Any."""
+    """The class of `batched`: what it is typed for comes back like the arguments, everything else
+    is Any.
+    """
     text = "\nclass BatchedOperator:\n    __name__: str\n    __qualname__: str\n"
     method = METHOD.replace("**kwargs", 'randomness: Randomness = "error", **kwargs')
     first = "self, operator: {}, f: Callable[..., Any], backend: _AutoBackend, "
@@ -264,34 +325,63 @@ def batching() -> str:
         of = first.format(f"{name}Operator")
         for argument, gradient in EACH:
             if result is None:
-                text += method.format(parameters=f"{of}x: {argument}, v: Any, /, *constants: Constant", result=gradient)
+                text += method.format(
+                    parameters=f"{of}x: {argument}, v: Any, /, *constants: Constant",
+                    result=gradient,
+                )
                 continue
             for count in range(4):
                 constants = "".join(f", c{i}: Constant" for i in range(count))
                 gradients = f"tuple[{', '.join([gradient, *['None'] * count])}]"
-                text += method.format(parameters=f"{of}x: {argument}{constants}, /", result=result.format(gradients))
+                text += method.format(
+                    parameters=f"{of}x: {argument}{constants}, /", result=result.format(gradients)
+                )
         if result is not None:
-            text += method.format(parameters=f"{of}/, *args: Any", result=result.format("tuple[Any, ...]"))
-    return text + method.format(parameters=first.format("Callable[..., Any]") + "/, *args: Any", result="Any")
+            text += method.format(
+                parameters=f"{of}/, *args: Any", result=result.format("tuple[Any, ...]")
+            )
+    return text + method.format(
+        parameters=first.format("Callable[..., Any]") + "/, *args: Any", result="Any"
+    )
 
 
 def preparation() -> str:
     text = "\nclass Prepare:\n    __name__: str\n    __qualname__: str\n"
     for name in SPARSE:
-        parameters = f"self, operator: {name}Operator, f: Callable[..., Any], backend: MatrixBackend, /, *example_args: Any"
+        parameters = (
+            f"self, operator: {name}Operator, f: Callable[..., Any], backend: MatrixBackend, /,"
+            " *example_args: Any"
+        )
         text += METHOD.format(parameters=parameters, result="_Prepared")
     for name, rows in OPERATORS.items():
         by_f = any(row.returned for row in rows)
-        parameters = f"self, operator: {name}Operator, f: Callable[..., {'R' if by_f else 'Any'}], backend: AutoBackend, /, "
-        text += METHOD.format(parameters=parameters + "*example_args: Any", result=f"Prepared{name}{'[R]' if by_f else ''}")
-    batched = "self, batched: BatchedOperator, operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, "
+        parameters = (
+            f"self, operator: {name}Operator, f: Callable[..., {'R' if by_f else 'Any'}], backend:"
+            " AutoBackend, /, "
+        )
+        text += METHOD.format(
+            parameters=parameters + "*example_args: Any",
+            result=f"Prepared{name}{'[R]' if by_f else ''}",
+        )
+    batched = (
+        "self, batched: BatchedOperator, operator: Callable[..., Any], f: Callable[..., Any],"
+        " backend: AutoBackend, /, "
+    )
     text += METHOD.format(parameters=batched + "*example_args: Any", result="_Prepared")
-    loose = "self, operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any"
+    loose = (
+        "self, operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /,"
+        " *example_args: Any"
+    )
     return text + METHOD.format(parameters=loose, result="_Prepared")
 
 
 def signatures() -> str:
-    return HEAD + "".join(operator(name, rows) for name, rows in OPERATORS.items()) + batching() + preparation()
+    return (
+        HEAD
+        + "".join(operator(name, rows) for name, rows in OPERATORS.items())
+        + batching()
+        + preparation()
+    )
 
 
 def main() -> int:

@@ -1,4 +1,6 @@
-"""Functions with sparse Jacobians, of any size, for every engine: what the sparse benchmark measures, and tests compare."""
+"""Functions with sparse Jacobians, of any size, for every engine: what the sparse benchmark
+measures, and tests compare.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ Array = np.ndarray[Any, Any]
 
 
 class SparseProblem(NamedTuple):
-    """A function from a vector to a vector, or with `scalar` to a number, whose Hessian is sparse."""
+    """A function from a vector to a vector, or with `scalar` to a number, whose Hessian is
+    sparse.
+    """
 
     name: str
     f: Callable[[Any], Any]
@@ -64,13 +68,21 @@ def laplacian(x: Any) -> Any:
 
 
 def brusselator(x: Any) -> Any:
-    """The Brusselator with diffusion on a periodic square grid, two kinds (Hairer and Wanner 1996, section IV.10)."""
+    """The Brusselator with diffusion on a periodic square grid, two kinds (Hairer and Wanner 1996,
+    section IV.10).
+    """
     xp = array_namespace(x)
     side = round((x.shape[0] // 2) ** 0.5)
     u, v = xp.reshape(x[: side * side], (side, side)), xp.reshape(x[side * side :], (side, side))
 
     def diffused(w: Any) -> Any:
-        return xp.roll(w, 1, axis=0) + xp.roll(w, -1, axis=0) + xp.roll(w, 1, axis=1) + xp.roll(w, -1, axis=1) - 4 * w
+        return (
+            xp.roll(w, 1, axis=0)
+            + xp.roll(w, -1, axis=0)
+            + xp.roll(w, 1, axis=1)
+            + xp.roll(w, -1, axis=1)
+            - 4 * w
+        )
 
     du = 1 + u * u * v - 4.4 * u + 0.1 * diffused(u)
     dv = 3.4 * u - u * u * v + 0.1 * diffused(v)
@@ -78,7 +90,9 @@ def brusselator(x: Any) -> Any:
 
 
 def blocks(x: Any) -> Any:
-    """Blocks of 3 by 3: the reactions of Robertson's problem in many cells (Hairer and Wanner 1996, section IV.10)."""
+    """Blocks of 3 by 3: the reactions of Robertson's problem in many cells (Hairer and Wanner 1996,
+    section IV.10).
+    """
     xp = array_namespace(x)
     y = xp.reshape(x, (-1, 3))
     a, b, c = y[:, 0], y[:, 1], y[:, 2]
@@ -93,13 +107,17 @@ def arrow(x: Any) -> Any:
 
 
 def rosenbrock(x: Any) -> Any:
-    """The chained Rosenbrock function, whose Hessian is tridiagonal (Moré, Garbow and Hillstrom 1981, problem 21, chained)."""
+    """The chained Rosenbrock function, whose Hessian is tridiagonal (Moré, Garbow and Hillstrom
+    1981, problem 21, chained).
+    """
     xp = array_namespace(x)
     return xp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 
 
 def surface(x: Any) -> Any:
-    """The area of a surface over a square grid, whose Hessian couples neighbours (MINPACK-2's minimal surface, MSA)."""
+    """The area of a surface over a square grid, whose Hessian couples neighbours (MINPACK-2's
+    minimal surface, MSA).
+    """
     xp = array_namespace(x)
     side = round(x.shape[0] ** 0.5)
     u = xp.reshape(x, (side, side))

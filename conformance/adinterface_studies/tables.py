@@ -1,7 +1,9 @@
-"""`python -m adinterface_studies tables`: write the generated tables of the documentation into docs/tables.
+"""`python -m adinterface_studies tables`: write the generated tables of the documentation into
+docs/tables.
 
-Each table is a page: its title, a text about its columns, the command, and what the command wrote or printed. Without names
-all are made, which takes days on two cores: name those that a change concerns. `make versions` writes docs/tables/versions.md.
+Each table is a page: its title, a text about its columns, the command, and what the command wrote
+or printed. Without names all are made, which takes days on two cores: name those that a change
+concerns. `make versions` writes docs/tables/versions.md.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ class Table(NamedTuple):
 
     title: empty for a table that a page includes; it has no page of its own.
     command: the study and its options.
-    way: whether the study writes the table to the file of `--markdown`, or prints it, as Markdown or as text.
+    way: whether the study writes the table to the file of `--markdown`, or prints it, as Markdown
+    or as text.
     """
 
     title: str
@@ -34,42 +37,47 @@ class Table(NamedTuple):
     way: Literal["written", "printed", "text"] = "written"
 
 
-_TRUE = "A ✓ means that every use of the function is right in every mode; what is not is an upstream fact, with its link."
+_TRUE = (
+    "A ✓ means that every use of the function is right in every mode; what is not is an upstream"
+    " fact, with its link."
+)
 
 TABLES = {
     "conformance": Table(
         "Table: conformance",
-        "The number of scenarios that each engine passes, by check and by family. `-` means that no scenario has this check.",
+        "The number of scenarios that each engine passes, by check and by family. `-` means that no"
+        " scenario has this check.",
         "conformance",
     ),
     "functions": Table(
         "Table: functions of the Array API",
-        "The functions of `array_namespace(x)`: the Array API standard 2024.12 with `linalg` and `fft`, and `einsum`. "
-        "Each is used with axes, `keepdims`, broadcasting, negative strides, 0-d and empty arrays, and stacks of "
-        "matrices. Value and dtype are compared with NumPy. Every entry of the Jacobian is compared with central "
-        "differences of eighth order, to 1e-9, and a product of the Hessian to 1e-7. "
-        f"{_TRUE}",
+        "The functions of `array_namespace(x)`: the Array API standard 2024.12 with `linalg` and"
+        " `fft`, and `einsum`. Each is used with axes, `keepdims`, broadcasting, negative strides,"
+        " 0-d and empty arrays, and stacks of matrices. Value and dtype are compared with NumPy."
+        " Every entry of the Jacobian is compared with central differences of eighth order, to"
+        f" 1e-9, and a product of the Hessian to 1e-7. {_TRUE}",
         "functions",
     ),
     "numpy": Table(
         "Table: NumPy functions",
-        "NumPy functions inside `numpy_function`, compared with NumPy as in the table of the Array API, prepared calls "
-        "included. "
-        f"{_TRUE}",
+        "NumPy functions inside `numpy_function`, compared with NumPy as in the table of the Array"
+        f" API, prepared calls included. {_TRUE}",
         "functions --numpy",
     ),
     "scipy": Table(
         "Table: SciPy functions",
-        "The functions of `adinterface.scipy`, compared with SciPy: value and dtype in float64 and float32, every entry "
-        "of the Jacobian to 1e-9, a product of the Hessian to 1e-7, and a prepared call.",
+        "The functions of `adinterface.scipy`, compared with SciPy: value and dtype in float64 and"
+        " float32, every entry of the Jacobian to 1e-9, a product of the Hessian to 1e-7, and a"
+        " prepared call.",
         "functions --scipy",
     ),
     "special": Table(
         "Table: special functions over their whole domain",
-        "A cell is `worst error in float64; in float32; cost`. The error is the largest relative one of the value and all"
-        " derivatives, beyond the effect of rounding the arguments; ✓ means at most the dtype's precision. The share of "
-        "refused or NaN results is in brackets. The cost is the processor time of a prepared value and gradient, as a "
-        "multiple of the time of NumPy or SciPy for the value.",
+        "A cell is `worst error in float64; in float32; cost`. The error is the largest relative"
+        " one of the value and all derivatives, beyond the effect of rounding the arguments; ✓"
+        " means at most the dtype's precision. The share of refused or NaN results is in brackets."
+        " The cost is the processor time of a prepared value and gradient, as a multiple of the"
+        " time of NumPy or SciPy for the value.",
         "functions --sweep --dtype float64 --dtype float32 --costs",
     ),
     "overhead": Table(
@@ -79,21 +87,24 @@ TABLES = {
     ),
     "batched": Table(
         "Table: batched calls",
-        "Milliseconds of the gradients of 1,000 examples, for a network with a hidden layer of 16 units in float64: a "
-        "loop over prepared gradients, a plain `batched` call, and a prepared one.",
+        "Milliseconds of the gradients of 1,000 examples, for a network with a hidden layer of 16"
+        " units in float64: a loop over prepared gradients, a plain `batched` call, and a prepared"
+        " one.",
         "batched",
         "text",
     ),
     "leaves": Table(
         "Table: many leaves",
-        "A prepared gradient of a tree of n leaves with three numbers each; `first` has the compilation.",
+        "A prepared gradient of a tree of n leaves with three numbers each; `first` has the"
+        " compilation.",
         "benchmark --leaves",
         "text",
     ),
     "benchmark": Table(
         "Table: time of every call",
-        "Ours and hand-written code of the engine, interleaved in one process. `first` compiles, or loads parts of the "
-        "engine; `calls` are the evaluations of f in a later call; the ratio has its quartiles.",
+        "Ours and hand-written code of the engine, interleaved in one process. `first` compiles, or"
+        " loads parts of the engine; `calls` are the evaluations of f in a later call; the ratio"
+        " has its quartiles.",
         "benchmark --memory",
         "text",
     ),
@@ -101,7 +112,8 @@ TABLES = {
 }
 
 
-#: Pages of tables that are no longer made; each says when, and with which versions, it was measured.
+#: Pages of tables that are no longer made; each says when, and with which versions, it was
+#: measured.
 FINISHED = {
     "packages": "Table: functions of packages",
     "judge": "Table: verdicts of check_gradient",
@@ -128,7 +140,10 @@ def index() -> str:
     lines = [
         "# Tables",
         "",
-        "Each table is written by the command on its page, in a checkout of the project, or says when it was measured.",
+        (
+            "Each table is written by the command on its page, in a checkout of the project, or"
+            " says when it was measured."
+        ),
         "",
     ]
     for name, table in titled.items():
@@ -146,14 +161,20 @@ def made(table: Table) -> str:
         if table.way == "written":
             subprocess.run([*command, "--markdown", str(file)], check=True, cwd=ROOT)
             return file.read_text(encoding="utf-8")
-        printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT).stdout
+        printed = subprocess.run(
+            command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT
+        ).stdout
         return printed if table.way == "printed" else f"```text\n{printed.rstrip()}\n```"
 
 
 def main(argv: list[str] | None = None) -> int:
     """The exit status: 2 for a wrong command line."""
-    parser = argparse.ArgumentParser(prog="python -m adinterface_studies tables", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="TABLE", help=f"default: all of {', '.join(TABLES)}")
+    parser = argparse.ArgumentParser(
+        prog="python -m adinterface_studies tables", description=__doc__
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="TABLE", help=f"default: all of {', '.join(TABLES)}"
+    )
     names = parser.parse_args(argv).names or [*TABLES]
     if unknown := set(names) - {*TABLES}:
         parser.error(f"no table: {', '.join(sorted(unknown))}")

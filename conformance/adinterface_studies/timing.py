@@ -15,9 +15,11 @@ def fastest(
     batch: float = 0.0,
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[float]:
-    """Seconds of each call, the fastest of the rounds, in which they take turns: the others tell what else the machine did.
+    """Seconds of each call, the fastest of the rounds, in which they take turns: the others tell
+    what else the machine did.
 
-    rounds, seconds: at least so many rounds, and for so long. batch: seconds of a short call that is repeated in a round.
+    rounds, seconds: at least so many rounds, and for so long. batch: seconds of a short call that
+    is repeated in a round.
     """
     counts = []
     for call in calls:

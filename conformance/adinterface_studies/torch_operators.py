@@ -1,8 +1,10 @@
-"""`python -m adinterface_studies torch [NAME ...]`: the functions of torch, on the ways that AutoTorch chooses.
+"""`python -m adinterface_studies torch [NAME ...]`: the functions of torch, on the ways that
+AutoTorch chooses.
 
-The functions and their samples are those of torch's own tests (`torch.testing._internal`, which needs expecttest). Each way is
-compared with a slower one: batched rows with single rows, transposed pullbacks with pullbacks, derivatives of derivatives with
-differences of them. What is wrong belongs in `adinterface_torch/nodes.py`.
+The functions and their samples are those of torch's own tests (`torch.testing._internal`, which
+needs expecttest). Each way is compared with a slower one: batched rows with single rows, transposed
+pullbacks with pullbacks, derivatives of derivatives with differences of them. What is wrong belongs
+in `adinterface_torch/nodes.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +21,17 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from adinterface import AdinterfaceError, AutoTorch, Each, batched, gradient, hvp, linearize, pullback, second_derivative
+from adinterface import (
+    AdinterfaceError,
+    AutoTorch,
+    Each,
+    batched,
+    gradient,
+    hvp,
+    linearize,
+    pullback,
+    second_derivative,
+)
 
 from .progress import steps
 
@@ -44,28 +56,46 @@ DIFFERENCED = ("second", "second_derivative", "nested", "third")
 
 
 class Sample:
-    """A sample as a function of the tuple of its differentiable tensors, whose value is one real vector."""
+    """A sample as a function of the tuple of its differentiable tensors, whose value is one real
+    vector.
+    """
 
     def __init__(self, op: Any, sample: Any):
         leaves, self.spec = tree_flatten((sample.input, sample.args, sample.kwargs))
         self.op, self.finish = op, sample.output_process_fn_grad
-        self.places = [n for n, x in enumerate(leaves) if isinstance(x, torch.Tensor) and x.requires_grad]
+        self.places = [
+            n for n, x in enumerate(leaves) if isinstance(x, torch.Tensor) and x.requires_grad
+        ]
         self.given = [x.detach() if isinstance(x, torch.Tensor) else x for x in leaves]
         self.x: Tensors = tuple([self.given[n].clone() for n in self.places])
         self.size = sum([x.numel() for x in self.x])
-        #: Of the outputs, those with a derivative in double precision: running statistics have none.
-        outputs = self.outputs(tuple([x.clone().requires_grad_() for x in self.x])) if self.size else []
-        self.kept = [n for n, y in enumerate(outputs) if y.requires_grad and y.dtype in (torch.float64, torch.complex128)]
+        #: Of the outputs, those with a derivative in double precision: running statistics have
+        #: none.
+        outputs = (
+            self.outputs(tuple([x.clone().requires_grad_() for x in self.x])) if self.size else []
+        )
+        self.kept = [
+            n
+            for n, y in enumerate(outputs)
+            if y.requires_grad and y.dtype in (torch.float64, torch.complex128)
+        ]
 
     def outputs(self, x: Tensors) -> list[torch.Tensor]:
-        leaves = [x[self.places.index(n)] if n in self.places else given for n, given in enumerate(self.given)]
+        leaves = [
+            x[self.places.index(n)] if n in self.places else given
+            for n, given in enumerate(self.given)
+        ]
         value, args, kwargs = tree_unflatten(leaves, self.spec)
-        result = self.op.gradcheck_wrapper(self.op.get_op(), value, *args, **kwargs)  # which makes inputs symmetric
+        # which makes inputs symmetric
+        result = self.op.gradcheck_wrapper(self.op.get_op(), value, *args, **kwargs)
         return [y for y in tree_flatten(self.finish(result))[0] if isinstance(y, torch.Tensor)]
 
     def __call__(self, x: Tensors) -> torch.Tensor:
         outputs = self.outputs(x)
-        parts = [torch.view_as_real(y.resolve_conj()) if y.is_complex() else y for y in [outputs[n] for n in self.kept]]
+        parts = [
+            torch.view_as_real(y.resolve_conj()) if y.is_complex() else y
+            for y in [outputs[n] for n in self.kept]
+        ]
         return torch.cat([y.reshape(-1) for y in parts])
 
 
@@ -74,9 +104,17 @@ def samples(op: Any, count: int, most: int) -> Iterator[Sample]:
     torch.manual_seed(0)
     for given in op.sample_inputs("cpu", torch.float64, requires_grad=True):
         sample = Sample(op, given)
-        if sample.kept and sample.size <= most and all(x.is_floating_point() and x.layout is torch.strided for x in sample.x):
+        if (
+            sample.kept
+            and sample.size <= most
+            and all(x.is_floating_point() and x.layout is torch.strided for x in sample.x)
+        ):
             value = sample(sample.x)
-            if value.numel() and bool(value.isfinite().all()) and torch.equal(value, sample(sample.x)):
+            if (
+                value.numel()
+                and bool(value.isfinite().all())
+                and torch.equal(value, sample(sample.x))
+            ):
                 yield sample
 
 
@@ -142,18 +180,28 @@ def checks(f: Sample) -> dict[str, Callable[[], tuple[Tensors, Tensors, float]]]
     def columns() -> Any:
         push, back = linearize(f, BACKEND, x)[1], pullback(f, BACKEND, x)[1]
         stacked = push.stacked(_stack([v, u]))
-        return ((stacked * seeds[0]).sum(1),), (torch.stack([_dot(back(seeds[0])[0], t) for t in (v, u)]),), 1e-6
+        return (
+            ((stacked * seeds[0]).sum(1),),
+            (torch.stack([_dot(back(seeds[0])[0], t) for t in (v, u)]),),
+            1e-6,
+        )
 
     def second() -> Any:
         return curve(x), _along(slope, x, v), 1e-4
 
     def along() -> Any:
-        found = second_derivative(lambda t: loss(tuple([p + t * q for p, q in zip(x, v)])), BACKEND, 0.0)
+        found = second_derivative(
+            lambda t: loss(tuple([p + t * q for p, q in zip(x, v)])), BACKEND, 0.0
+        )
         return (torch.tensor(found, dtype=torch.float64),), (_dot(_along(slope, x, v), v),), 1e-4
 
     def nested() -> Any:
         back = pullback(slope, BACKEND, x)[1]
-        return back.stacked(_stack([v, u]))[0], _stack([_along(slope, x, v), _along(slope, x, u)]), 1e-4
+        return (
+            back.stacked(_stack([v, u]))[0],
+            _stack([_along(slope, x, v), _along(slope, x, u)]),
+            1e-4,
+        )
 
     def third() -> Any:
         return (
@@ -163,12 +211,20 @@ def checks(f: Sample) -> dict[str, Callable[[], tuple[Tensors, Tensors, float]]]
         )
 
     def batch() -> Any:
-        return batched(gradient, loss, BACKEND, Each(_stack(points)))[0], _stack([slope(p) for p in points]), 1e-6
+        return (
+            batched(gradient, loss, BACKEND, Each(_stack(points)))[0],
+            _stack([slope(p) for p in points]),
+            1e-6,
+        )
 
     def batch_of_rows() -> Any:
         values, back = batched(pullback, f, BACKEND, Each(_stack(points)))
         each = [pullback(f, BACKEND, p)[1](seeds[0])[0] for p in points]
-        return back.stacked(seeds[:1, None].expand(1, *values.shape))[0], _stack([_stack(each)]), 1e-6
+        return (
+            back.stacked(seeds[:1, None].expand(1, *values.shape))[0],
+            _stack([_stack(each)]),
+            1e-6,
+        )
 
     def batch_of_second() -> Any:
         found = batched(hvp, loss, BACKEND, Each(_stack(points)), Each(_stack([v] * ROWS)))
@@ -189,7 +245,9 @@ def checks(f: Sample) -> dict[str, Callable[[], tuple[Tensors, Tensors, float]]]
 
 
 def outcome(check: Callable[[], tuple[Tensors, Tensors, float]]) -> str:
-    """What has come of a check: right, wrong, unclear, refused by this library, or an error of torch."""
+    """What has come of a check: right, wrong, unclear, refused by this library, or an error of
+    torch.
+    """
     try:
         found, expected, tolerance = check()
         return "right" if _equal(tuple(found), tuple(expected), tolerance) else "wrong"
@@ -236,8 +294,12 @@ def in_process(op: Any, options: argparse.Namespace) -> list[tuple[int, str, str
 
 def main(argv: Sequence[str]) -> int:
     """The exit status: 1 if something is wrong."""
-    parser = argparse.ArgumentParser(prog="python -m adinterface_studies torch", description=__doc__)
-    parser.add_argument("names", nargs="*", help="functions as torch's tests name them; all without")
+    parser = argparse.ArgumentParser(
+        prog="python -m adinterface_studies torch", description=__doc__
+    )
+    parser.add_argument(
+        "names", nargs="*", help="functions as torch's tests name them; all without"
+    )
     parser.add_argument("--samples", type=int, default=4, help="samples of each function")
     parser.add_argument("--most", type=int, default=400, help="numbers in a sample")
     parser.add_argument("--seconds", type=int, default=60, help="for each function")
@@ -253,7 +315,11 @@ def main(argv: Sequence[str]) -> int:
             found = defaultdict[str, set[str]](set)
             for number, check, result in results:
                 counts[check][result.partition(":")[0]] += 1
-                if result == "wrong" or result.startswith("ended") or (options.all and ":" in result):
+                if (
+                    result == "wrong"
+                    or result.startswith("ended")
+                    or (options.all and ":" in result)
+                ):
                     found[check].add(" ".join(f"{number}: {result}".split())[:160])
             for check, texts in found.items():
                 print(f"{_full(op)}, {check}: {'; '.join(sorted(texts))}", flush=True)
@@ -262,5 +328,8 @@ def main(argv: Sequence[str]) -> int:
     for check, each in counts.items():
         print(f"{check:18} {', '.join(f'{number} {what}' for what, number in each.most_common())}")
     comparisons = sum(sum(each.values()) for each in counts.values())
-    print(f"{tried} of {len(chosen)} functions tried, {comparisons} comparisons, {wrong} functions wrong")
+    print(
+        f"{tried} of {len(chosen)} functions tried, {comparisons} comparisons, {wrong} functions"
+        " wrong"
+    )
     return int(wrong > 0)

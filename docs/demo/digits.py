@@ -1,8 +1,9 @@
 """Train one classifier of handwritten digits with three engines, and check the gradients of four.
 
-The model and the loss are written once. The engine is one word, `AutoJax()`, `AutoTorch()` or `AutoAutograd()`, in
-`prepare(value_and_gradient, loss, engine, ...)`, which JAX compiles and the others plan once. All start from the same
-weights and see the same minibatches, so their loss curves must coincide. Run it with `make demo`.
+The model and the loss are written once. The engine is one word, `AutoJax()`, `AutoTorch()` or
+`AutoAutograd()`, in `prepare(value_and_gradient, loss, engine, ...)`, which JAX compiles and the
+others plan once. All start from the same weights and see the same minibatches, so their loss curves
+must coincide. Run it with `make demo`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ from adinterface import (
 
 ENGINES: tuple[AutoBackend, ...] = (AutoJax(), AutoTorch(), AutoAutograd())
 SIZES = (64, 48, 32, 10)
-SMALL = (64, 4, 10)  # for finite differences, which evaluate the loss twice for each number of the model
+# for finite differences, which evaluate the loss twice for each number of the model
+SMALL = (64, 4, 10)
 STEPS = 500
 BATCH = 64
 RATE = 0.1
@@ -48,7 +50,8 @@ MOMENTUM = 0.9
 WINDOW = 20  # steps of the picture's running mean: about one pass through the images
 
 
-# The model: nested frozen dataclasses, in the functions of whichever engine calls it ---------------------------------
+# The model: nested frozen dataclasses, in the functions of whichever engine calls it
+# ---------------------------------
 
 
 def tanh(x: Any) -> Any:
@@ -80,7 +83,9 @@ class Chain:
 
 
 def loss(model: Chain, images: Any, targets: Any) -> Any:
-    """The mean softmax cross entropy; `targets` has a row for each image, with a one at its digit."""
+    """The mean softmax cross entropy; `targets` has a row for each image, with a one at its
+    digit.
+    """
     scores = model(images)
     xp = array_namespace(scores)
     scores = scores - xp.max(scores, axis=1, keepdims=True)
@@ -93,13 +98,18 @@ def initial(sizes: Sequence[int], seed: int) -> Chain:
     activations = [tanh] * (len(sizes) - 2) + [identity]
     return Chain(
         tuple(
-            Dense(random.standard_normal((inputs, outputs)) / np.sqrt(inputs), np.zeros(outputs), activation)
+            Dense(
+                random.standard_normal((inputs, outputs)) / np.sqrt(inputs),
+                np.zeros(outputs),
+                activation,
+            )
             for inputs, outputs, activation in zip(sizes, sizes[1:], activations)
         )
     )
 
 
-# The data -------------------------------------------------------------------------------------------------------------
+# The data
+# ------------------------------------------------------------------------------------------------
 
 
 class Digits(NamedTuple):
@@ -123,7 +133,8 @@ def accuracy(model: Chain, data: Digits) -> float:
     return float(np.mean(np.argmax(model(data.test_images), axis=1) == data.test_digits))
 
 
-# Training -------------------------------------------------------------------------------------------------------------
+# Training
+# ------------------------------------------------------------------------------------------------
 
 
 class Training(NamedTuple):
@@ -132,8 +143,16 @@ class Training(NamedTuple):
     seconds: np.ndarray
 
 
-def train(backend: AutoBackend, model: Chain, data: Digits, steps: int, tick: Callable[[], None] = lambda: None) -> Training:
-    """Stochastic gradient descent with momentum; the minibatches depend on nothing but the number of the step."""
+def train(
+    backend: AutoBackend,
+    model: Chain,
+    data: Digits,
+    steps: int,
+    tick: Callable[[], None] = lambda: None,
+) -> Training:
+    """Stochastic gradient descent with momentum; the minibatches depend on nothing but the number
+    of the step.
+    """
     random = np.random.default_rng(1)
     velocity = tree.zeros_like(model)
     example = Constant(data.train_images[:BATCH]), Constant(data.train_targets[:BATCH])
@@ -152,11 +171,14 @@ def train(backend: AutoBackend, model: Chain, data: Digits, steps: int, tick: Ca
     return Training(model, losses, seconds)
 
 
-# The comparison -------------------------------------------------------------------------------------------------------
+# The comparison
+# ------------------------------------------------------------------------------------------------
 
 
 class Row(NamedTuple):
-    """What the table says of one backend; finite differences check the gradient only, and do not train."""
+    """What the table says of one backend; finite differences check the gradient only, and do not
+    train.
+    """
 
     backend: AutoBackend
     first_seconds: float
@@ -172,23 +194,34 @@ class Checked(NamedTuple):
 
 def difference(one: Any, other: Any) -> float:
     """The largest difference of two gradients, each array relative to its own largest entry."""
-    return max(float(np.max(np.abs(a - b)) / np.max(np.abs(a))) for a, b in zip(tree.leaves(one), tree.leaves(other)))
+    return max(
+        float(np.max(np.abs(a - b)) / np.max(np.abs(a)))
+        for a, b in zip(tree.leaves(one), tree.leaves(other))
+    )
 
 
-def check(backends: Sequence[AutoBackend], model: Chain, data: Digits, images: int) -> list[Checked]:
-    """For each backend, how long its gradient takes, and how far it is at most from that of any other."""
+def check(
+    backends: Sequence[AutoBackend], model: Chain, data: Digits, images: int
+) -> list[Checked]:
+    """For each backend, how long its gradient takes, and how far it is at most from that of any
+    other.
+    """
     batch = Constant(data.train_images[:images]), Constant(data.train_targets[:images])
     slopes, seconds = [], []
     for backend in backends:
         start = time.perf_counter()
         slopes.append(gradient(loss, backend, model, *batch)[0])
         seconds.append(time.perf_counter() - start)
-    apart = [max(difference(mine, other) for other in slopes if other is not mine) for mine in slopes]
+    apart = [
+        max(difference(mine, other) for other in slopes if other is not mine) for mine in slopes
+    ]
     return [Checked(*pair) for pair in zip(seconds, apart)]
 
 
 def compare(steps: int, tick: Callable[[str], None] = lambda label: None) -> list[Row]:
-    """Check the first gradient of every backend against the others, and train with each engine from the same start."""
+    """Check the first gradient of every backend against the others, and train with each engine from
+    the same start.
+    """
     data, start = digits(), initial(SIZES, seed=0)
     rows = []
     for backend, checked in zip(ENGINES, check(ENGINES, start, data, BATCH)):
@@ -199,7 +232,8 @@ def compare(steps: int, tick: Callable[[str], None] = lambda label: None) -> lis
     return [*rows, Row(differences, *checked)]
 
 
-# What is shown --------------------------------------------------------------------------------------------------------
+# What is shown
+# ------------------------------------------------------------------------------------------------
 
 
 def name(backend: AutoBackend) -> str:
@@ -209,22 +243,33 @@ def name(backend: AutoBackend) -> str:
 def table(rows: list[Row], steps: int) -> Table:
     result = Table(
         title=f"{steps} steps on minibatches of {BATCH} images, model {sizes(SIZES)}, float64",
-        caption="First call: with the import of the engine. Time per step: the median. Gradient: the largest difference of the "
-        "first gradient from that of any other engine, relative to the largest entry of each array. Finite differences: for a "
-        f"model {sizes(SMALL)} and 16 images, compared with the three engines.",
+        caption=(
+            "First call: with the import of the engine. Time per step: the median. Gradient: the"
+            " largest difference of the first gradient from that of any other engine, relative to"
+            f" the largest entry of each array. Finite differences: for a model {sizes(SMALL)} and"
+            " 16 images, compared with the three engines."
+        ),
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )
     result.add_column("backend", no_wrap=True)
-    for heading in ("first\ncall", "time per\nstep", "final\nloss", "test\naccuracy", "gradient\ndiffers by"):
+    for heading in (
+        "first\ncall",
+        "time per\nstep",
+        "final\nloss",
+        "test\naccuracy",
+        "gradient\ndiffers by",
+    ):
         result.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         cells = ["-", "-", "-"]
         if row.training:
             per_step = np.median(row.training.seconds) * 1e3
             cells = [f"{per_step:.2f} ms", f"{row.training.losses[-1]:.5f}", f"{row.accuracy:.1%}"]
-        result.add_row(name(row.backend), f"{row.first_seconds:.2f} s", *cells, f"{row.difference:.1e}")
+        result.add_row(
+            name(row.backend), f"{row.first_seconds:.2f} s", *cells, f"{row.difference:.1e}"
+        )
     return result
 
 
@@ -245,14 +290,21 @@ def picture(rows: list[Row], path: Path) -> None:
     ]
     for (label, losses), style in zip(trained, styles):
         left.semilogy(np.arange(1, len(losses) + 1), trailing_mean(losses), label=label, **style)
-    left.set(title="The loss curves coincide", xlabel="step", ylabel=f"cross entropy, mean of the last {WINDOW} steps")
+    left.set(
+        title="The loss curves coincide",
+        xlabel="step",
+        ylabel=f"cross entropy, mean of the last {WINDOW} steps",
+    )
     left.legend()
     for (label, losses), style in zip(trained[1:], styles[1:]):
         apart = np.abs(losses - first) / np.abs(first)
-        at = np.flatnonzero(apart)  # a logarithmic axis has no place for the steps that agree to the last bit
+        # a logarithmic axis has no place for the steps that agree to the last bit
+        at = np.flatnonzero(apart)
         right.semilogy(at + 1, apart[at], ".", markersize=4, color=style["color"], label=label)
     right.set(
-        title=f"Difference from {first_name} (zero is not drawn)", xlabel="step", ylabel="relative difference of the loss"
+        title=f"Difference from {first_name} (zero is not drawn)",
+        xlabel="step",
+        ylabel="relative difference of the loss",
     )
     right.legend()
     for axes in (left, right):
@@ -262,18 +314,35 @@ def picture(rows: list[Row], path: Path) -> None:
 
 
 def trailing_mean(losses: np.ndarray) -> np.ndarray:
-    return np.array([losses[max(0, end - WINDOW) : end].mean() for end in range(1, len(losses) + 1)])
+    return np.array(
+        [losses[max(0, end - WINDOW) : end].mean() for end in range(1, len(losses) + 1)]
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of training with each engine (default {STEPS})")
-    parser.add_argument("--output", type=Path, default=Path("demo_output"), help="where to save the picture")
+    parser.add_argument(
+        "--steps",
+        type=int,
+        default=STEPS,
+        help=f"steps of training with each engine (default {STEPS})",
+    )
+    parser.add_argument(
+        "--output", type=Path, default=Path("demo_output"), help="where to save the picture"
+    )
     options = parser.parse_args()
     console = Console()
-    columns = (TextColumn("{task.description:16}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description:16}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console) as progress:
-        bars = {name(backend): progress.add_task(name(backend), total=options.steps, start=False) for backend in ENGINES}
+        bars = {
+            name(backend): progress.add_task(name(backend), total=options.steps, start=False)
+            for backend in ENGINES
+        }
 
         def tick(label: str) -> None:
             progress.start_task(bars[label])

@@ -1,10 +1,11 @@
-"""Two small networks on the digits, each written once, trained with every engine by three libraries' optimisers.
+"""Two small networks on the digits, each written once, trained with every engine by three
+libraries' optimisers.
 
     python docs/demo/training.py [--steps 200] [--samples 256] [--plot training.png]
 
-needs the extras `all`, `demo`, `optax` and `scipy`. It prints how far the loss curves of the engines lie apart,
-and how far that of one engine departs if its start is moved by the last bit: where that is as much, the optimiser amplifies
-rounding, whatever the engine.
+needs the extras `all`, `demo`, `optax` and `scipy`. It prints how far the loss curves of the
+engines lie apart, and how far that of one engine departs if its start is moved by the last bit:
+where that is as much, the optimiser amplifies rounding, whatever the engine.
 """
 
 from __future__ import annotations
@@ -82,17 +83,25 @@ def digits(samples: int) -> tuple[Any, Any]:
     return found.data[:samples] / 16.0, np.eye(10)[found.target[:samples]]
 
 
-def by_optax(loss: Callable[..., Any], backend: AutoBackend, model: Model, data: tuple[Any, Any], steps: int) -> list[float]:
+def by_optax(
+    loss: Callable[..., Any], backend: AutoBackend, model: Model, data: tuple[Any, Any], steps: int
+) -> list[float]:
     training = Training(loss, backend, from_optax(optax.adam(1e-2)), model)
     return [float(training(*data)) for _ in range(steps)]
 
 
-def by_torch(loss: Callable[..., Any], backend: AutoBackend, model: Model, data: tuple[Any, Any], steps: int) -> list[float]:
-    training = Training(loss, backend, from_torch_optim(torch.optim.SGD, model, lr=0.1, momentum=0.9))
+def by_torch(
+    loss: Callable[..., Any], backend: AutoBackend, model: Model, data: tuple[Any, Any], steps: int
+) -> list[float]:
+    training = Training(
+        loss, backend, from_torch_optim(torch.optim.SGD, model, lr=0.1, momentum=0.9)
+    )
     return [float(training(*data)) for _ in range(steps)]
 
 
-def by_scipy(loss: Callable[..., Any], backend: AutoBackend, model: Model, data: tuple[Any, Any], steps: int) -> list[float]:
+def by_scipy(
+    loss: Callable[..., Any], backend: AutoBackend, model: Model, data: tuple[Any, Any], steps: int
+) -> list[float]:
     curve: list[float] = []
 
     def follow(intermediate_result: Any) -> None:
@@ -104,8 +113,14 @@ def by_scipy(loss: Callable[..., Any], backend: AutoBackend, model: Model, data:
 
 
 NETWORKS = {"perceptron": perceptron, "attention": attention}
-ADAM, SGD, LBFGS, FLAT = "Optax, Adam", "torch.optim, SGD with momentum", "SciPy, L-BFGS-B", "SciPy, L-BFGS-B, less decay"
-#: By network and title, the optimiser and the weight decay. With a decay of 0.015 the attention net has a minimum that L-BFGS
+ADAM, SGD, LBFGS, FLAT = (
+    "Optax, Adam",
+    "torch.optim, SGD with momentum",
+    "SciPy, L-BFGS-B",
+    "SciPy, L-BFGS-B, less decay",
+)
+#: By network and title, the optimiser and the weight decay. With a decay of 0.015 the attention net
+#: has a minimum that L-BFGS
 #: reaches; with less the way to it is flat, and rounding errors grow along it.
 CASES = {
     ("perceptron", ADAM): (by_optax, 1e-4),
@@ -123,13 +138,21 @@ Curves = dict[tuple[str, str], dict[str, list[float]]]
 def moved(model: Model) -> Model:
     """The weights, each to its next neighbour in 64 bits, up or down."""
     draw = np.random.default_rng(1)
-    return {name: np.nextafter(part, part + draw.choice([-1.0, 1.0], part.shape)) for name, part in model.items()}
+    return {
+        name: np.nextafter(part, part + draw.choice([-1.0, 1.0], part.shape))
+        for name, part in model.items()
+    }
 
 
 def curves(
-    steps: int, samples: int, backends: tuple[AutoBackend, ...] = BACKENDS, report: Callable[[str], None] = print
+    steps: int,
+    samples: int,
+    backends: tuple[AutoBackend, ...] = BACKENDS,
+    report: Callable[[str], None] = print,
 ) -> Curves:
-    """The loss after each step, by network and title, and by backend; and of the first backend from the moved start."""
+    """The loss after each step, by network and title, and by backend; and of the first backend from
+    the moved start.
+    """
     data, found = digits(samples), Curves()
     for (name, title), (train, decay) in CASES.items():
         loss, first = loss_of(NETWORKS[name], decay), start(NETWORKS[name])
@@ -138,10 +161,18 @@ def curves(
             begun = time.perf_counter()
             curve = of[type(backend).__name__] = train(loss, backend, first, data, steps)
             seconds = time.perf_counter() - begun
-            report(f"{name:10}  {title:30}  {type(backend).__name__:12}  loss {curve[-1]:.10f}  {seconds:6.2f} s")
+            report(
+                f"{name:10}  {title:30}  {type(backend).__name__:12}  loss {curve[-1]:.10f} "
+                f" {seconds:6.2f} s"
+            )
         of[MOVED] = train(loss, backends[0], moved(first), data, steps)
-        engines = max(map(max, apart(of, *[type(backend).__name__ for backend in backends[1:]])), default=0.0)
-        report(f"{name:10}  {title:30}  apart         {engines:.1e} by engines, {max(apart(of, MOVED)[0]):.1e} by the last bit")
+        engines = max(
+            map(max, apart(of, *[type(backend).__name__ for backend in backends[1:]])), default=0.0
+        )
+        report(
+            f"{name:10}  {title:30}  apart         {engines:.1e} by engines,"
+            f" {max(apart(of, MOVED)[0]):.1e} by the last bit"
+        )
         found[name, title] = of
     return found
 
@@ -155,16 +186,22 @@ def apart(of: dict[str, list[float]], *names: str) -> list[Any]:
 def _distance(first: list[float], second: list[float]) -> Any:
     """At the minimum one may stop a step before the other: its curve goes on as it ended."""
     count = max(len(first), len(second))
-    return np.abs(np.subtract(*[np.array([*curve, *[curve[-1]] * (count - len(curve))]) for curve in (first, second)]))
+    return np.abs(
+        np.subtract(
+            *[np.array([*curve, *[curve[-1]] * (count - len(curve))]) for curve in (first, second)]
+        )
+    )
 
 
 COLOURS = {ADAM: "tab:blue", SGD: "tab:orange", LBFGS: "tab:green", FLAT: "tab:red"}
 
 
 def plot(found: Curves, path: str) -> None:
-    """One plot for each network, a colour for each optimiser, a dash for each backend: they lie on one another.
+    """One plot for each network, a colour for each optimiser, a dash for each backend: they lie on
+    one another.
 
-    Below, how far they lie apart at most, and, dotted, how far one backend does whose start is moved by its last bit.
+    Below, how far they lie apart at most, and, dotted, how far one backend does whose start is
+    moved by its last bit.
     """
     from matplotlib.figure import Figure
 
@@ -176,14 +213,29 @@ def plot(found: Curves, path: str) -> None:
                 continue
             *engines, _ = of
             for n, backend in enumerate(engines):
-                style, width, shade = (("-", 6.0, COLOURS[title]), ("--", 2.0, "black"), (":", 2.0, "white"))[n]
+                style, width, shade = (
+                    ("-", 6.0, COLOURS[title]),
+                    ("--", 2.0, "black"),
+                    (":", 2.0, "white"),
+                )[n]
                 label = f"{title}: {backend}" if n == 0 else f"the same: {backend}"
-                curve_of.plot(of[backend], style, color=shade, lw=width, alpha=0.6 if n == 0 else 1.0, label=label)
+                curve_of.plot(
+                    of[backend],
+                    style,
+                    color=shade,
+                    lw=width,
+                    alpha=0.6 if n == 0 else 1.0,
+                    label=label,
+                )
             distances = apart(of, *engines[1:], MOVED)
             longest = max(map(len, distances))
-            together = [np.pad(distance, (0, longest - len(distance)), "edge") for distance in distances]
+            together = [
+                np.pad(distance, (0, longest - len(distance)), "edge") for distance in distances
+            ]
             least = 1e-17
-            distance_of.plot(np.maximum(np.maximum.reduce(together[:-1]), least), color=COLOURS[title])
+            distance_of.plot(
+                np.maximum(np.maximum.reduce(together[:-1]), least), color=COLOURS[title]
+            )
             distance_of.plot(np.maximum(together[-1], least), ":", color=COLOURS[title])
         distance_of.axhline(1e-8, color="gray", lw=0.5)
         curve_of.set(title=network, yscale="log")
@@ -191,7 +243,14 @@ def plot(found: Curves, path: str) -> None:
     above[0].set_ylabel("loss")
     below[0].set_ylabel("distance of the curves\n(dotted: of one engine, start moved by a bit)")
     handles, labels = above[-1].get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize=7, loc="outside lower center", ncols=len(COLOURS), facecolor="lightgray")
+    figure.legend(
+        handles,
+        labels,
+        fontsize=7,
+        loc="outside lower center",
+        ncols=len(COLOURS),
+        facecolor="lightgray",
+    )
     figure.savefig(path, dpi=150)
 
 

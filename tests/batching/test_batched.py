@@ -1,4 +1,6 @@
-"""`batched`: every operator for each entry of an axis is what a loop over the entries gives, stacked."""
+"""`batched`: every operator for each entry of an axis is what a loop over the entries gives,
+stacked.
+"""
 
 import copy
 import pickle
@@ -58,7 +60,13 @@ def stacked(results):
         return {key: stacked([result[key] for result in results]) for key in first}
     if isinstance(first, (float, np.ndarray, np.generic)):
         return np.stack(results)
-    return torch.stack(results) if isinstance(first, torch.Tensor) else jnp.stack(results) if first is not None else None
+    return (
+        torch.stack(results)
+        if isinstance(first, torch.Tensor)
+        else jnp.stack(results)
+        if first is not None
+        else None
+    )
 
 
 def second(backend):
@@ -85,7 +93,11 @@ def test_products_along_directions_of_each_entry_or_of_all(backend, which):
 
     x, v = X[0], Y[0, 0] + X[1]
     args = {"both": (Each(X), Each(X[::-1].copy())), "x": (Each(X), v), "v": (x, Each(X))}[which]
-    rows = {"both": list(zip(X, X[::-1])), "x": [(row, v) for row in X], "v": [(x, row) for row in X]}[which]
+    rows = {
+        "both": list(zip(X, X[::-1])),
+        "x": [(row, v) for row in X],
+        "v": [(x, row) for row in X],
+    }[which]
     for operator in (hvp, gradient_and_hvp):
         wanted = stacked([operator(f, backend, *row) for row in rows])
         assert_tree(batched(operator, f, backend, *args), wanted, second(backend))
@@ -107,10 +119,14 @@ def test_maps_of_each_entry(backend, prepared):
     pairs = [pullback(f, backend, W, x) for x in X]
     assert_tree(value, np.stack([pair.value for pair in pairs]), rtol_of(backend))
     assert_tree(back(Y), stacked([pair.back(y) for pair, y in zip(pairs, Y)]), rtol_of(backend))
-    assert_tree(back.stacked(np.stack([Y, 2 * Y])), stacked([back(Y), back(2 * Y)]), rtol_of(backend))
+    assert_tree(
+        back.stacked(np.stack([Y, 2 * Y])), stacked([back(Y), back(2 * Y)]), rtol_of(backend)
+    )
 
     line = (
-        prepare(batched, linearize, f, backend, W, Each(X)) if prepared else lambda *args: batched(linearize, f, backend, *args)
+        prepare(batched, linearize, f, backend, W, Each(X))
+        if prepared
+        else lambda *args: batched(linearize, f, backend, *args)
     )
     push = line(W, Each(X)).push
     pushes = [linearize(f, backend, W, x).push for x in X]
@@ -119,13 +135,22 @@ def test_maps_of_each_entry(backend, prepared):
     )  # of the shared argument, for which back gives a stack, too
     for w, v in ((None, X), (ways, X), (ways, None), (None, X.tolist())):
         rows = [[None] * len(X) if stack is None else stack for stack in (w, v)]
-        assert_tree(push(w, v), stacked([one(*row) for one, row in zip(pushes, zip(*rows))]), rtol_of(backend))
+        assert_tree(
+            push(w, v),
+            stacked([one(*row) for one, row in zip(pushes, zip(*rows))]),
+            rtol_of(backend),
+        )
     assert_tree(push(None, None), 0 * Y, rtol_of(backend))
     # <push(v), y> = <v, back(y)>, with one convention for both stacks
     by_w, by_x = back(Y)
-    assert np.vdot(push(ways, X), Y) == pytest.approx(np.vdot(ways, by_w) + np.vdot(X, by_x), rel=rtol_of(backend))
+    assert np.vdot(push(ways, X), Y) == pytest.approx(
+        np.vdot(ways, by_w) + np.vdot(X, by_x), rel=rtol_of(backend)
+    )
     with pytest.raises(
-        TreeError, match=r"tangents\[1\] is an Each, but push takes stacks as back does\. Pass the array itself"
+        TreeError,
+        match=(
+            r"tangents\[1\] is an Each, but push takes stacks as back does\. Pass the array itself"
+        ),
     ):
         push(None, Each(X))
     with pytest.raises(TreeError, match=r"tangents\[0\] must be a stack of shape"):
@@ -141,7 +166,9 @@ def test_each_stands_anywhere(backend):
     model = {"w": w, "x": Each(x), "frozen": Constant(Each(Y[:, 0]))}
     got = batched(gradient, f, backend, model)[0]
     assert_tree(got, {"w": x, "x": np.stack([w] * 4), "frozen": None}, rtol_of(backend))
-    around = batched(gradient, lambda m: m["w"] @ m["w"], backend, Each({"w": X, "frozen": Constant(Y)}))[0]
+    around = batched(
+        gradient, lambda m: m["w"] @ m["w"], backend, Each({"w": X, "frozen": Constant(Y)})
+    )[0]
     assert_tree(around, {"w": 2 * X, "frozen": None}, rtol_of(backend))
 
 
@@ -151,13 +178,17 @@ def test_values_beside_the_scalar_gain_the_axis(backend):
         return {"loss": (x * x).sum(), "x": x, "one": 1.0, "name": "f"}
 
     value, (got,) = batched(value_and_gradient, f, backend, Each(X))
-    assert_tree(value, {"loss": (X * X).sum(1), "x": X, "one": np.ones(4), "name": "f"}, rtol_of(backend))
+    assert_tree(
+        value, {"loss": (X * X).sum(1), "x": X, "one": np.ones(4), "name": "f"}, rtol_of(backend)
+    )
     assert_tree(got, 2 * X, rtol_of(backend))
 
 
 @each_backend
 def test_no_entries_have_results_of_no_entries(backend):
-    value, (got, none) = batched(value_and_gradient, lambda w, x: ((w @ x) ** 2).sum(), backend, W, Constant(Each(X[:0])))
+    value, (got, none) = batched(
+        value_and_gradient, lambda w, x: ((w @ x) ** 2).sum(), backend, W, Constant(Each(X[:0]))
+    )
     assert_tree((value, got, none), (np.zeros(0), np.zeros((0, 2, 3)), None))
 
 
@@ -179,7 +210,8 @@ def test_chunks_give_the_same(auto, size):
 
 def test_the_budget_of_memory_makes_chunks(monkeypatch):
     seen = []
-    monkeypatch.setattr("adinterface.batching.entries.SEED_BYTES", 8 * 2 * 9)  # two entries of three numbers and six gradients
+    # two entries of three numbers and six gradients
+    monkeypatch.setattr("adinterface.batching.entries.SEED_BYTES", 8 * 2 * 9)
 
     def f(w, x):
         seen.append(x)
@@ -205,7 +237,8 @@ def test_one_evaluation_on_engines_that_vectorize():
         assert len(calls) == count
 
 
-# Engines' own arrays and modules ------------------------------------------------------------------------------------------
+# Engines' own arrays and modules
+# ------------------------------------------------------------------------------------------
 
 
 def test_a_module_of_nnx_that_f_changes_is_refused():
@@ -217,10 +250,15 @@ def test_a_module_of_nnx_that_f_changes_is_refused():
         return (w * dropout(x)).sum()
 
     w = jnp.ones(3, "float32")
-    with pytest.raises(ConversionError, match=r"batched\(gradient\): f changes args\[1\].rngs.count, which would be lost"):
+    with pytest.raises(
+        ConversionError,
+        match=r"batched\(gradient\): f changes args\[1\].rngs.count, which would be lost",
+    ):
         batched(gradient, f, AutoJax(), w, Constant(dropout), x)
     dropout.eval()
-    assert_tree(batched(gradient, f, AutoJax(), w, Constant(dropout), x)[0], jnp.asarray(X, "float32"))
+    assert_tree(
+        batched(gradient, f, AutoJax(), w, Constant(dropout), x)[0], jnp.asarray(X, "float32")
+    )
 
 
 def square(w, x):
@@ -253,9 +291,14 @@ def test_statistics_in_training_mode_are_refused():
     before = copy.deepcopy(model.state_dict())
     with pytest.raises(RuntimeError) as caught:
         batched(gradient, lambda m, x: m(x), AutoTorch(), model, Constant(groups))
-    assert "BatchNorm writes its statistics in training mode: module.eval()" in caught.value.__notes__[0]
+    assert (
+        "BatchNorm writes its statistics in training mode: module.eval()"
+        in caught.value.__notes__[0]
+    )
     assert all(torch.equal(a, b) for a, b in zip(before.values(), model.state_dict().values()))
-    assert batched(gradient, lambda m, x: m(x), AutoTorch(), model.eval(), Constant(groups))[0].norm.weight.shape == (2, 3)
+    assert batched(gradient, lambda m, x: m(x), AutoTorch(), model.eval(), Constant(groups))[
+        0
+    ].norm.weight.shape == (2, 3)
     # One entry after another, each updates them.
     batched(gradient, lambda m, x: m(x), AutoTorch(chunk_size=1), model.train(), Constant(groups))
     assert model.norm.num_batches_tracked == 2
@@ -272,11 +315,18 @@ def test_random_numbers_are_refused_unless_told():
     torch.manual_seed(0)
     same = batched(gradient, f, AutoTorch(), w, x, randomness="same")[0]
     assert torch.all(same == same[0])
-    for call in (batched, lambda operator, f, backend, *args, **kw: prepare(batched, operator, f, backend, *args, **kw)(*args)):
+    for call in (
+        batched,
+        lambda operator, f, backend, *args, **kw: prepare(
+            batched, operator, f, backend, *args, **kw
+        )(*args),
+    ):
         different = call(gradient, f, AutoTorch(), w, x, randomness="different")[0]
         assert not torch.all(different == different[0])
     # A loop draws anew each time.
-    with pytest.raises(BackendError, match=r"takes one entry after another, .* or write randomness='different'"):
+    with pytest.raises(
+        BackendError, match=r"takes one entry after another, .* or write randomness='different'"
+    ):
         batched(gradient, f, AutoTorch(chunk_size=1), w, x, randomness="same")
 
 
@@ -293,22 +343,42 @@ def test_what_vmap_cannot_do_has_a_remedy():
         assert_tree(batched(gradient, f, backend, Each(-X))[0], wanted)
 
 
-# Errors -------------------------------------------------------------------------------------------------------------------
+# Errors
+# ------------------------------------------------------------------------------------------------
 
 _ERRORS = {
     "lengths": (
         (Each(X), Constant(Each(Y[:3]))),
         TreeError,
-        r"must have the same leading axis, but that of args\[1\] has length 3, and that of args\[0\] 4",
+        (
+            r"must have the same leading axis, but that of args\[1\] has length 3, and that of"
+            r" args\[0\] 4"
+        ),
     ),
-    "0-d": (({"a": Each(np.array(1.0))}, Each(X)), TreeError, r"args\[0\]\['a'\] is 0-d and has no leading axis"),
-    "a float": ((Each({"a": X, "b": 1.5}),), TreeError, r"args\[0\]\['b'\] is the float 1.5, which has no leading axis"),
+    "0-d": (
+        ({"a": Each(np.array(1.0))}, Each(X)),
+        TreeError,
+        r"args\[0\]\['a'\] is 0-d and has no leading axis",
+    ),
+    "a float": (
+        (Each({"a": X, "b": 1.5}),),
+        TreeError,
+        r"args\[0\]\['b'\] is the float 1.5, which has no leading axis",
+    ),
     "none": ((X,), TypeError, r"batched\(gradient, f, backend, ...\): nothing is marked with Each"),
     "nested": ((Each([Each(X)]),), TreeError, r"args\[0\]\[0\] is an Each inside an Each"),
-    "a module": ((Each(nn.Linear(2, 2)),), TreeError, r"args\[0\] is an object whose code computes with one set of parameters"),
+    "a module": (
+        (Each(nn.Linear(2, 2)),),
+        TreeError,
+        r"args\[0\] is an object whose code computes with one set of parameters",
+    ),
     "nothing": ((Constant(Each(X)),), NotDifferentiableError, "no argument has a gradient"),
     "strings": ((X, Constant(Each("text"))), TypeError, "nothing is marked with Each"),
-    "buffers": ((Duplicated(X), Constant(Each(X))), TypeError, "has room for one gradient, not for one of each entry"),
+    "buffers": (
+        (Duplicated(X), Constant(Each(X))),
+        TypeError,
+        "has room for one gradient, not for one of each entry",
+    ),
 }
 
 
@@ -323,34 +393,56 @@ def test_errors_of_the_call_itself():
     def f(x):
         return (x * x).sum()
 
-    with pytest.raises(TypeError, match=r"gradient: Each.* marks a leading axis for batched alone. Call batched.gradient, f"):
+    with pytest.raises(
+        TypeError,
+        match=r"gradient: Each.* marks a leading axis for batched alone. Call batched.gradient, f",
+    ):
         gradient(f, AutoTorch(), Each(X))
     with pytest.raises(TypeError, match="operator is batched itself"):
         batched(batched, gradient, f, AutoTorch(), Each(X))
-    with pytest.raises(TypeError, match=r"batched\(operator, f, backend, ...\): operator must be one of"):
+    with pytest.raises(
+        TypeError, match=r"batched\(operator, f, backend, ...\): operator must be one of"
+    ):
         batched(f, gradient, AutoTorch(), Each(X))
-    with pytest.raises(TypeError, match=r"prepare\(batched, operator, f, backend, ...\): operator must be one of"):
+    with pytest.raises(
+        TypeError, match=r"prepare\(batched, operator, f, backend, ...\): operator must be one of"
+    ):
         prepare(batched, f, AutoTorch(), Each(X))
-    with pytest.raises(ValueError, match="randomness must be one of 'error', 'different', 'same', not 'yes'"):
+    with pytest.raises(
+        ValueError, match="randomness must be one of 'error', 'different', 'same', not 'yes'"
+    ):
         batched(gradient, f, AutoTorch(), Each(X), randomness="yes")
-    with pytest.raises(TypeError, match=r"batched\(hvp, f, backend, ...\): nothing is marked with Each"):
+    with pytest.raises(
+        TypeError, match=r"batched\(hvp, f, backend, ...\): nothing is marked with Each"
+    ):
         batched(hvp, f, AutoTorch(), X[0], X[0])
     with pytest.raises(TreeError, match=r"v must be a stack of shape \(4, 3\), not \(2, 3\)"):
         batched(hvp, f, AutoTorch(), Each(X), Each(X[:2]))
     with pytest.raises(TreeError, match="v is an Each inside an Each"):
         batched(hvp, f, AutoTorch(), Each(X), Each(Each(X)))
-    with pytest.raises(TypeError, match=r"AutoSparse gives results that are no arrays.* Pass the backend inside it"):
+    with pytest.raises(
+        TypeError, match=r"AutoSparse gives results that are no arrays.* Pass the backend inside it"
+    ):
         batched(jacobian, f, AutoSparse(AutoTorch()), Each(X))
     push = batched(linearize, f, AutoTorch(), Each(X)).push
     with pytest.raises(TypeError, match=r"push.stacked has no place for a second axis"):
         push.stacked(X)
-    with pytest.raises(NotDifferentiableError, match="differentiates with respect to one real number"):
+    with pytest.raises(
+        NotDifferentiableError, match="differentiates with respect to one real number"
+    ):
         batched(derivative, lambda x: x * x, AutoTorch(), Each(X))
     with pytest.raises(OutputError, match="entry 1 than for entry 0"):
-        batched(value_and_gradient, lambda x: (x * x, "up" if x > 1 else "down"), AutoAutograd(), Each(np.array([1.0, 2.0])))
+        batched(
+            value_and_gradient,
+            lambda x: (x * x, "up" if x > 1 else "down"),
+            AutoAutograd(),
+            Each(np.array([1.0, 2.0])),
+        )
 
 
-@pytest.mark.parametrize("call", [batched, lambda *args, **words: prepare(batched, *args, **words)(*args[3:])])
+@pytest.mark.parametrize(
+    "call", [batched, lambda *args, **words: prepare(batched, *args, **words)(*args[3:])]
+)
 def test_a_keyword_of_f_that_is_named_as_the_option_is_not_taken_from_it(call):
     def f(x, *, randomness="none"):
         assert randomness == "none"
@@ -358,7 +450,9 @@ def test_a_keyword_of_f_that_is_named_as_the_option_is_not_taken_from_it(call):
 
     np.testing.assert_allclose(call(gradient, f, AutoTorch(), Each(X))[0], 2 * X)
     for value in ("error", "same", "mine"):
-        with pytest.raises(TypeError, match="f takes a keyword named randomness, as batched does") as caught:
+        with pytest.raises(
+            TypeError, match="f takes a keyword named randomness, as batched does"
+        ) as caught:
             call(gradient, f, AutoTorch(), Each(X), randomness=value)
         assert str(caught.value).endswith(f"lambda x: f(x, randomness={value!r}).")
 

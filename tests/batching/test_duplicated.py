@@ -52,7 +52,10 @@ X = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0], [2.0, 0.0, -1.0]])
 
 def calls(backend, operator, *example):
     """The operator one-shot, and prepared."""
-    return [lambda *args: operator(loss, backend, *args), prepare(operator, loss, backend, *example)]
+    return [
+        lambda *args: operator(loss, backend, *args),
+        prepare(operator, loss, backend, *example),
+    ]
 
 
 @each_backend
@@ -102,7 +105,7 @@ def test_modules_accumulate_in_place():
     module, parameters = duplicated.gradient, list(duplicated.gradient.parameters())
     fast = prepare(gradient, f, AutoTorch(), duplicated, Constant(torch.tensor(X)))
     gradient(f, AutoTorch(), duplicated, Constant(torch.tensor(X[:1])))
-    (got, _) = fast(duplicated, Constant(torch.tensor(X[1:])))
+    got, _ = fast(duplicated, Constant(torch.tensor(X[1:])))
     assert got is module
     assert all(a is b for a, b in zip(parameters, got.parameters()))
     whole = gradient(f, AutoTorch(), net, Constant(torch.tensor(X)))[0]
@@ -119,7 +122,11 @@ def test_on_jax_the_gradient_is_rebound(prepared):
     def f(m):
         return (m["x"] * m["frozen"]).sum()
 
-    call = prepare(gradient, f, AutoJax(), duplicated) if prepared else lambda d: gradient(f, AutoJax(), d)
+    call = (
+        prepare(gradient, f, AutoJax(), duplicated)
+        if prepared
+        else lambda d: gradient(f, AutoJax(), d)
+    )
     before = duplicated.gradient["x"]
     call(duplicated)
     (got,) = call(duplicated)
@@ -130,7 +137,8 @@ def test_on_jax_the_gradient_is_rebound(prepared):
     assert_tree(duplicated.gradient["x"], jnp.zeros(2, "float32"))
 
 
-# Errors -------------------------------------------------------------------------------------------------------------------
+# Errors
+# ------------------------------------------------------------------------------------------------
 
 
 def f(x):
@@ -139,7 +147,10 @@ def f(x):
 
 @pytest.mark.parametrize("operator", [jacobian, pullback, hessian], ids=lambda op: op.__name__)
 def test_other_operators_refuse(operator):
-    with pytest.raises(TypeError, match=rf"{operator.__name__}: Duplicated.* has room for a gradient, which gradient and"):
+    with pytest.raises(
+        TypeError,
+        match=rf"{operator.__name__}: Duplicated.* has room for a gradient, which gradient and",
+    ):
         operator(f, AutoTorch(), Duplicated(X))
     with pytest.raises(TypeError, match="Pass the model itself"):
         prepare(operator, f, AutoTorch(), Duplicated(X))
@@ -147,7 +158,11 @@ def test_other_operators_refuse(operator):
         hvp(f, AutoTorch(), Duplicated(X), X)
 
 
-@pytest.mark.parametrize("arg", [{"m": Duplicated(X)}, Constant(Duplicated(X)), Duplicated([Duplicated(X)])], ids=str.__class__)
+@pytest.mark.parametrize(
+    "arg",
+    [{"m": Duplicated(X)}, Constant(Duplicated(X)), Duplicated([Duplicated(X)])],
+    ids=str.__class__,
+)
 def test_it_is_an_argument_itself(arg):
     with pytest.raises(TypeError, match=r"gradient: Duplicated\(...\) must be an argument itself"):
         gradient(lambda a, x: f(x), AutoTorch(), arg, X)
@@ -171,14 +186,20 @@ class Counting(nnx.Module):
 @pytest.mark.parametrize("operator", [gradient, value_and_gradient])
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["module first", "buffers first"])
 def test_beside_a_module_that_f_writes_to(order, operator, prepared):
-    """What surrounds the call for the one hands on the arguments to what surrounds it for the other."""
+    """What surrounds the call for the one hands on the arguments to what surrounds it for the
+    other.
+    """
     module, buffers = Counting(), Duplicated(jnp.arange(3.0))
     args = [(module, buffers)[n] for n in order]
 
     def f(*args):
         return args[order.index(0)](args[order.index(1)])
 
-    call = prepare(operator, f, AutoJax(), *args) if prepared else lambda *args: operator(f, AutoJax(), *args)
+    call = (
+        prepare(operator, f, AutoJax(), *args)
+        if prepared
+        else lambda *args: operator(f, AutoJax(), *args)
+    )
     result = call(*args)
     gradients = result if operator is gradient else result.gradient
     assert_tree(gradients[order.index(0)].weight[...], 6 * jnp.arange(3.0))
@@ -193,24 +214,34 @@ def test_one_wrapper_is_one_argument():
     def g(a, b):
         return f(a * b)
 
-    for call in (lambda a, b: gradient(g, AutoTorch(), a, b), prepare(gradient, g, AutoTorch(), X, X)):
+    for call in (
+        lambda a, b: gradient(g, AutoTorch(), a, b),
+        prepare(gradient, g, AutoTorch(), X, X),
+    ):
         with pytest.raises(TypeError, match="two arguments are one and the same Duplicated"):
             call(duplicated, duplicated)
 
 
 def test_nothing_to_store():
     for value in (3, "text", [1, 2], Constant(X)):
-        with pytest.raises(NotDifferentiableError, match="has a gradient, so there is nothing to store"):
+        with pytest.raises(
+            NotDifferentiableError, match="has a gradient, so there is nothing to store"
+        ):
             Duplicated(value)
 
 
 def test_a_model_that_has_changed():
     duplicated = Duplicated({"w": X.copy()})
     duplicated.value = {"w": X[:2].copy()}
-    with pytest.raises(TreeError, match=r"is of shape \(2, 3\) and dtype float64 in numpy, and its buffer of shape \(3, 3\)"):
+    with pytest.raises(
+        TreeError,
+        match=r"is of shape \(2, 3\) and dtype float64 in numpy, and its buffer of shape \(3, 3\)",
+    ):
         gradient(lambda m: f(m["w"]), AutoTorch(), duplicated)
     duplicated.value = {"v": X.copy()}
-    with pytest.raises(TreeError, match=r"has another structure than at first .*has the keys 'v'.* Make a new one"):
+    with pytest.raises(
+        TreeError, match=r"has another structure than at first .*has the keys 'v'.* Make a new one"
+    ):
         gradient(lambda m: f(m["v"]), AutoTorch(), duplicated)
     assert not duplicated.gradient["w"].any()
 
@@ -224,7 +255,11 @@ def test_no_tracer_is_stored():
     y = torch.ones(3, dtype=torch.float64)
     held = Duplicated(y)
     with pytest.raises(ConversionError, match="Inside another derivative"):
-        gradient(lambda s: gradient(lambda x: s * f(x), AutoTorch(), held)[0].sum(), AutoTorch(), torch.tensor(2.0).double())
+        gradient(
+            lambda s: gradient(lambda x: s * f(x), AutoTorch(), held)[0].sum(),
+            AutoTorch(),
+            torch.tensor(2.0).double(),
+        )
     assert not held.gradient.any()
 
 

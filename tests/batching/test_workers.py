@@ -1,4 +1,6 @@
-"""Evaluations of f on the workers of an executor: threads, processes, machines; the same to the last bit as without."""
+"""Evaluations of f on the workers of an executor: threads, processes, machines; the same to the
+last bit as without.
+"""
 
 import concurrent.futures
 import math
@@ -59,7 +61,9 @@ def raises(x):
 CALLS = {
     "gradient": lambda backend: gradient(wave, backend, X),
     "value_and_gradient": lambda backend: value_and_gradient(wave, backend, X),
-    "of a tree": lambda backend: gradient(of_tree, backend, {"w": X, "b": 2.0}, Constant(3.0), power=3),
+    "of a tree": lambda backend: gradient(
+        of_tree, backend, {"w": X, "b": 2.0}, Constant(3.0), power=3
+    ),
     "jacobian": lambda backend: jacobian(waves, backend, X),
     "pushforward": lambda backend: pushforward(waves, backend, (X,), (np.ones(4),)),
     "pullback": lambda backend: pullback(waves, backend, X).back(np.ones((4, 4))),
@@ -115,22 +119,32 @@ def test_processes_give_the_same_bits_and_raise_what_f_raises():
             assert_same_bits(call(backend), call(PLAIN))
         with pytest.raises(KeyError, match="f's own"):
             gradient(raises, backend, X)
-        for method in ("central", "forward"):  # f's derivative is no function that a process can take
-            nested, alone = (AutoFiniteDifferences(method=method, executor=each) for each in (executor, None))
+        # f's derivative is no function that a process can take
+        for method in ("central", "forward"):
+            nested, alone = (
+                AutoFiniteDifferences(method=method, executor=each) for each in (executor, None)
+            )
             assert_same_bits(hessian(wave, nested, X), hessian(wave, alone, X))
             assert_same_bits(hvp(wave, nested, X, X), hvp(wave, alone, X, X))
-            assert_same_bits(second_derivative(math.sin, nested, 0.3), second_derivative(math.sin, alone, 0.3))
+            assert_same_bits(
+                second_derivative(math.sin, nested, 0.3), second_derivative(math.sin, alone, 0.3)
+            )
 
 
 class Watched(concurrent.futures.ThreadPoolExecutor):
-    """Threads that are never handed anything by one of themselves, which would wait for the others, and they for it."""
+    """Threads that are never handed anything by one of themselves, which would wait for the others,
+    and they for it.
+    """
 
     def submit(self, function, /, *args, **kwargs):
-        assert not threading.current_thread().name.startswith("watched"), "a worker waits for a worker"
+        assert not threading.current_thread().name.startswith("watched"), (
+            "a worker waits for a worker"
+        )
         return super().submit(function, *args, **kwargs)
 
 
-@pytest.mark.filterwarnings("ignore::adinterface.PrecisionWarning")  # one-sided differences of one-sided ones
+# one-sided differences of one-sided ones
+@pytest.mark.filterwarnings("ignore::adinterface.PrecisionWarning")
 @pytest.mark.parametrize("method", ["adaptive", "central", "forward", "backward", "complex"])
 @pytest.mark.parametrize(
     "call",
@@ -140,21 +154,38 @@ class Watched(concurrent.futures.ThreadPoolExecutor):
         lambda auto: diagonal_hessian(wave, auto, X),
         lambda auto: second_derivative(lambda t: math.sin(t) * t, auto, 0.7),
         lambda auto: gradient(lambda x: wave(x) + (gradient(wave, auto, x)[0] ** 2).sum(), auto, X),
-        lambda auto: jacobian(lambda x: jacobian(neutral_waves, AutoTorch(executor=auto.executor), x)[0].ravel(), auto, X),
+        lambda auto: jacobian(
+            lambda x: jacobian(neutral_waves, AutoTorch(executor=auto.executor), x)[0].ravel(),
+            auto,
+            X,
+        ),
     ],
-    ids=["hessian", "hvp", "diagonal_hessian", "second_derivative", "gradient in f", "another engine in f"],
+    ids=[
+        "hessian",
+        "hvp",
+        "diagonal_hessian",
+        "second_derivative",
+        "gradient in f",
+        "another engine in f",
+    ],
 )
 def test_no_worker_waits_for_another(method, call):
-    """Derivatives of derivatives on one pool: with as many outer tasks as threads, all of them would wait for ever."""
+    """Derivatives of derivatives on one pool: with as many outer tasks as threads, all of them
+    would wait for ever.
+    """
     with Watched(2, thread_name_prefix="watched") as pool:
         found = flat(call(AutoFiniteDifferences(method=method, executor=pool)))
-    # Where f takes differences itself, lines that are followed together know more of their noise than one after another.
+    # Where f takes differences itself, lines that are followed together know more of their noise
+    # than one after another.
     rtol = 1e-9 if method == "adaptive" else 1e-13
     np.testing.assert_allclose(found, flat(call(AutoFiniteDifferences(method=method))), rtol=rtol)
 
 
 def test_an_executor_belongs_to_a_backend_by_identity_and_stays_at_home():
-    with concurrent.futures.ThreadPoolExecutor(1) as executor, concurrent.futures.ThreadPoolExecutor(1) as other:
+    with (
+        concurrent.futures.ThreadPoolExecutor(1) as executor,
+        concurrent.futures.ThreadPoolExecutor(1) as other,
+    ):
         backend = AutoFiniteDifferences(executor=executor)
         assert backend == AutoFiniteDifferences(executor=executor)
         assert hash(backend) == hash(AutoFiniteDifferences(executor=executor))
@@ -166,15 +197,26 @@ def test_an_executor_belongs_to_a_backend_by_identity_and_stays_at_home():
 def test_a_worker_that_would_read_another_precision_is_an_error():
     with jax.enable_x64(True):
         there = pickle.dumps(
-            workers._Piece([workers.Task(len, ([Constant({"w": jnp.ones(3)}), 2.0, "x"],))], stays=False, busy=frozenset())
+            workers._Piece(
+                [workers.Task(len, ([Constant({"w": jnp.ones(3)}), 2.0, "x"],))],
+                stays=False,
+                busy=frozenset(),
+            )
         )
         with pytest.raises(PrecisionError) as caught:
             workers._require_dtypes([jnp.ones(3)], ["float32"])
-    assert str(caught.value) == (
-        "An array of dtype float32 went to another process, or came from it, which reads it as float64, as an engine does "
-        "whose 64 bits are switched off there. Switch them on, here and for the workers, or pass NumPy arrays."
+    assert (
+        str(caught.value)
+        == "An array of dtype float32 went to another process, or came from it, which reads it as"
+        " float64, as an engine does whose 64 bits are switched off there. Switch them on, here"
+        " and for the workers, or pass NumPy arrays."
     )
-    with pytest.raises(PrecisionError, match=r"An array of dtype float64 went to another process, .* reads it as float32"):
+    with pytest.raises(
+        PrecisionError,
+        match=r"An array of dtype float64 went to another process, .* reads it as float32",
+    ):
         pickle.loads(there)()
-    same = pickle.loads(pickle.dumps(workers._Piece([workers.Task(np.sum, (X,))], stays=False, busy=frozenset())))
+    same = pickle.loads(
+        pickle.dumps(workers._Piece([workers.Task(np.sum, (X,))], stays=False, busy=frozenset()))
+    )
     assert same() == ([pytest.approx(-0.2)], ["float64"])

@@ -1,4 +1,6 @@
-"""The conformance table: every scenario times every law that applies to it, and those with closed formulas in each mode."""
+"""The conformance table: every scenario times every law that applies to it, and those with closed
+formulas in each mode.
+"""
 
 import pytest
 from adinterface_conformance import conformance_tests
@@ -12,19 +14,28 @@ from adinterface import AutoAutograd, AutoJax, AutoTorch
 from adinterface.namespaces.uses import USES
 
 # torch says so of the conjugate in a batch of pushforwards, once in a process.
-pytestmark = pytest.mark.filterwarnings("ignore:There is a performance drop because we have not yet implemented the batching")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:There is a performance drop because we have not yet implemented the batching"
+)
 
 #: Differences of differences of differences: half a minute on torch.
 CROSSINGS = [each for each in SCENARIOS if each.family == "crossings"]
 test_conformance = conformance_tests(
-    *BACKENDS.values(), scenarios=[each for each in SCENARIOS if each not in EXAMPLES and each not in CROSSINGS]
+    *BACKENDS.values(),
+    scenarios=[each for each in SCENARIOS if each not in EXAMPLES and each not in CROSSINGS],
 )
 test_crossings = pytest.mark.sweep(conformance_tests(*BACKENDS.values(), scenarios=CROSSINGS))
 # The steps of differences do not depend on what f is made of, and JAX would compile each.
 test_examples = conformance_tests(BACKENDS["torch"], BACKENDS["autograd"], scenarios=EXAMPLES)
-test_examples_elsewhere = pytest.mark.sweep(conformance_tests(BACKENDS["jax"], BACKENDS["finite"], scenarios=EXAMPLES))
+test_examples_elsewhere = pytest.mark.sweep(
+    conformance_tests(BACKENDS["jax"], BACKENDS["finite"], scenarios=EXAMPLES)
+)
 test_modes = conformance_tests(
-    *[auto(mode=mode) for auto in (AutoJax, AutoTorch, AutoAutograd) for mode in ("forward", "reverse")],
+    *[
+        auto(mode=mode)
+        for auto in (AutoJax, AutoTorch, AutoAutograd)
+        for mode in ("forward", "reverse")
+    ],
     scenarios=[each for each in SCENARIOS if each.family in FORMULAS],
 )
 
@@ -37,7 +48,9 @@ def test_every_check_applies_somewhere(backend):
         "finite": {"own_arrays"},
         "autograd": {"own_arrays"},
     }.get(next(name for name, each in BACKENDS.items() if each == backend), set())
-    assert found == set(CHECKS) - unasked - ({"evaluations"} if backend == BACKENDS["finite"] else set())
+    assert found == set(CHECKS) - unasked - (
+        {"evaluations"} if backend == BACKENDS["finite"] else set()
+    )
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)

@@ -1,7 +1,9 @@
-"""The checks have teeth: one table of faults, each with the scenario on which it shows and the check that must catch it.
+"""The checks have teeth: one table of faults, each with the scenario on which it shows and the
+check that must catch it.
 
-A fault is an engine (that of autograd) with one thing changed, an operator whose call or result is changed, or a change of what
-`prepare`, `batched` and stacks give. No scenario here has a closed form: the laws alone catch them all.
+A fault is an engine (that of autograd) with one thing changed, an operator whose call or result is
+changed, or a change of what `prepare`, `batched` and stacks give. No scenario here has a closed
+form: the laws alone catch them all.
 """
 
 import contextvars
@@ -63,7 +65,8 @@ from adinterface.core.contract import registry
 from adinterface.core.operators.pullback import Back, Push
 from adinterface.rules import ignore_derivatives, scalar_rule
 
-# The scenarios -------------------------------------------------------------------------------------------------------
+# The scenarios
+# ------------------------------------------------------------------------------------------------
 
 RNG = np.random.default_rng(7)
 A, B, X = RNG.normal(size=(3, 3)), RNG.normal(size=(3, 3)), RNG.normal(size=4)
@@ -110,16 +113,18 @@ def with_constants(x, c, n, scale=1.0):
 
 
 PAIR, HALF = {"a": A[:2, :2].copy(), "b": B[:2, :2].copy()}, Constant(np.array(0.5))
-CONSTANTS = (X, Constant(np.array([0.5])), Constant({"steps": 2, "on": True, "which": np.array([1, 0])}))
+CONSTANTS = (
+    X,
+    Constant(np.array([0.5])),
+    Constant({"steps": 2, "on": True, "which": np.array([1, 0])}),
+)
 #: name: (operator, f, arguments, what else a scenario has)
 ON = {
-    "tree": (gradient, matrices, (TREE,), {}),
-    "complex": (gradient, moduli, (Z,), {}),
+    "tree": (gradient, matrices, (TREE,), {}), "complex": (gradient, moduli, (Z,), {}),
     "complex pullback": (pullback, lambda z: z * array_namespace(z).conj(z) * z, (Z,), {}),
     "cubes": (gradient, cubes, (X,), {}),
     "aux": (value_and_gradient, lambda x: (cubes(x), defaultdict(list, doubled=2 * x, name="aux")), (X,), {}),
-    "pullback": (pullback, waves, (X, HALF), {}),
-    "linearize": (linearize, waves, (X, HALF), {}),
+    "pullback": (pullback, waves, (X, HALF), {}), "linearize": (linearize, waves, (X, HALF), {}),
     "pushforward": (pushforward, waves, (X, HALF), {}),
     "hvp": (gradient_and_hvp, matrices, (TREE, ALONG), {}),
     "plain hvp": (hvp, matrices, (TREE, ALONG), {}),
@@ -153,7 +158,8 @@ def scenario(on):
     return Scenario(f"mutations/{on.replace(' ', '-')}", operator, f, copy.deepcopy(args), **rest)
 
 
-# Faults of an engine -------------------------------------------------------------------------------------------------
+# Faults of an engine
+# -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -322,9 +328,14 @@ def alone(right, function, leaves):
         MEMORY["inside"] = False
 
 
-SIGN, FACTOR = of_gradients(lambda gs: [-g for g in gs]), of_gradients(lambda gs: [2 * g for g in gs])
+SIGN, FACTOR = (
+    of_gradients(lambda gs: [-g for g in gs]),
+    of_gradients(lambda gs: [2 * g for g in gs]),
+)
 SHIFT = of_pulled(back=lambda pulled: lambda w: tuple(g + 1e-4 for g in pulled.back(w)))
-TRANSPOSED = of_gradients(lambda gs: [g.T if g.ndim == 2 and g.shape[0] == g.shape[1] else g for g in gs])
+TRANSPOSED = of_gradients(
+    lambda gs: [g.T if g.ndim == 2 and g.shape[0] == g.shape[1] else g for g in gs]
+)
 SWAPPED = of_gradients(lambda gs: [gs[1], gs[0], *gs[2:]])
 ENGINES = [
     ("sign", "tree", "taylor", SIGN),
@@ -378,7 +389,8 @@ ENGINES = [
     ("does not pickle", "cubes", "picklable", lambda each, patch: (each, AutoMutant(executor=lambda: None))),
 ]  # fmt: skip
 
-# Faults of a call ----------------------------------------------------------------------------------------------------
+# Faults of a call
+# ------------------------------------------------------------------------------------------------
 
 
 def wrapped(change):
@@ -396,12 +408,21 @@ def wrapped(change):
 
 def result(change):
     """`change(result, args)` in place of a result."""
-    return wrapped(lambda operator, f, backend, args, kwargs: change(operator(f, backend, *args, **kwargs), args))
+    return wrapped(
+        lambda operator, f, backend, args, kwargs: change(
+            operator(f, backend, *args, **kwargs), args
+        )
+    )
 
 
 def before(change):
     """Something is done before the call."""
-    return wrapped(lambda operator, f, backend, args, kwargs: (change(), operator(f, backend, *args, **kwargs))[1])
+    return wrapped(
+        lambda operator, f, backend, args, kwargs: (
+            change(),
+            operator(f, backend, *args, **kwargs),
+        )[1]
+    )
 
 
 def on_error(change):
@@ -462,7 +483,9 @@ def late(name):
 
     def changed(operator, f, backend, args, kwargs):
         right = operator(f, backend, *args, **kwargs)
-        return right._replace(**{name: lambda *v: getattr(operator(f, backend, *args, **kwargs), name)(*v)})
+        return right._replace(
+            **{name: lambda *v: getattr(operator(f, backend, *args, **kwargs), name)(*v)}
+        )
 
     return wrapped(changed)
 
@@ -474,13 +497,17 @@ def late_constant(operator, f, backend, args, kwargs):
 
 def same_result(pulled, args):
     known = []
-    return pulled._replace(back=lambda w: (known.extend([] if known else [pulled.back(w)]), known[0])[1])
+    return pulled._replace(
+        back=lambda w: (known.extend([] if known else [pulled.back(w)]), known[0])[1]
+    )
 
 
 def by_the_value(pulled, args):
     """As the derivative of exp may be taken from its value: from what the caller has."""
     right = np.array(pulled.value)
-    return pulled._replace(back=lambda w: tuple(g if g is None else g * (pulled.value / right) for g in pulled.back(w)))
+    return pulled._replace(
+        back=lambda w: tuple(g if g is None else g * (pulled.value / right) for g in pulled.back(w))
+    )
 
 
 def leave_a_thread(error=None):
@@ -535,13 +562,18 @@ def of_blocks(change):
 
     def changed(blocks, args):
         rows = change([[*row.values()] for row in blocks.values()])
-        return {i: {j: np.ascontiguousarray(block) for j, block in zip("ab", row)} for i, row in zip("ab", rows)}
+        return {
+            i: {j: np.ascontiguousarray(block) for j, block in zip("ab", row)}
+            for i, row in zip("ab", rows)
+        }
 
     return result(changed)
 
 
 def changed_constant(name, value):
-    return handing_on(lambda args, kwargs: ([*args[:2], {**args[2], name: value(args[2][name])}], kwargs))
+    return handing_on(
+        lambda args, kwargs: ([*args[:2], {**args[2], name: value(args[2][name])}], kwargs)
+    )
 
 
 class LikeAnInt(float):
@@ -556,11 +588,15 @@ def follows_the_twin(operator, f, backend, args, kwargs):
     if "twin" not in kwargs:
         return operator(f, backend, *args, **kwargs)
     words = {name: value for name, value in kwargs.items() if name != "twin"}
-    return operator(lambda *inner, **others: f(*inner, twin=inner, **others), backend, *args, **words)
+    return operator(
+        lambda *inner, **others: f(*inner, twin=inner, **others), backend, *args, **words
+    )
 
 
 def cuts_keywords(operator, f, backend, args, kwargs):
-    return operator(f, backend, *args, **{name: ignore_derivatives(value) for name, value in kwargs.items()})
+    return operator(
+        f, backend, *args, **{name: ignore_derivatives(value) for name, value in kwargs.items()}
+    )
 
 
 def cuts_what_a_map_takes(found, args):
@@ -590,7 +626,11 @@ def sparsely(change):
 def by_workers(change):
     def changed(operator, f, backend, args, kwargs):
         found = operator(f, backend, *args)
-        return found if backend.executor is None else tuple(change(m, backend.executor._max_workers) for m in found)
+        return (
+            found
+            if backend.executor is None
+            else tuple(change(m, backend.executor._max_workers) for m in found)
+        )
 
     return wrapped(changed)
 
@@ -708,13 +748,16 @@ CALLS = [
     ("workers: by their number", "plain jacobian", "workers", by_workers(lambda m, workers: m * (1 + 1e-15 * workers))),
 ]  # fmt: skip
 
-# Faults of what is prepared, stacked and batched -------------------------------------------------------------------------
+# Faults of what is prepared, stacked and batched
+# -------------------------------------------------------------------------
 
 RIGHT = adinterface.prepare
 
 
 def preparing(call):
-    """`call(fast, first, operator, f, backend, args, kwargs)` for a prepared call; first: the arguments of its first call."""
+    """`call(fast, first, operator, f, backend, args, kwargs)` for a prepared call; first: the
+    arguments of its first call.
+    """
 
     def prepare(operator, f, backend, *example, **example_kwargs):
         fast, memory = RIGHT(operator, f, backend, *example, **example_kwargs), []
@@ -752,7 +795,9 @@ def one_buffer(fast, first, operator, f, backend, args, kwargs):
 
 
 def reads_late(fast, first, operator, f, backend, args, kwargs):
-    return fast(*args, **kwargs)._replace(back=lambda w: pullback(f, backend, *args, **kwargs).back(w))
+    return fast(*args, **kwargs)._replace(
+        back=lambda w: pullback(f, backend, *args, **kwargs).back(w)
+    )
 
 
 def float_steps(fast, first, operator, f, backend, args, kwargs):
@@ -779,7 +824,11 @@ def stacked(map_, cut):
     def change(right):
         def wrong(self, *stacks):
             found = right(self, *stacks)
-            return tuple(g if g is None else cut(g) for g in found) if isinstance(found, tuple) else cut(found)
+            return (
+                tuple(g if g is None else cut(g) for g in found)
+                if isinstance(found, tuple)
+                else cut(found)
+            )
 
         return wrong
 
@@ -787,15 +836,24 @@ def stacked(map_, cut):
 
 
 def batching(change):
-    return patched(adinterface, "batched", lambda right: lambda *args, **kwargs: tuple(map(change, right(*args, **kwargs))))
+    return patched(
+        adinterface,
+        "batched",
+        lambda right: lambda *args, **kwargs: tuple(map(change, right(*args, **kwargs))),
+    )
 
 
 def compiling(first, later):
-    """Compiled code whose results are multiplied by a number, in its first call and in later ones."""
+    """Compiled code whose results are multiplied by a number, in its first call and in later
+    ones.
+    """
 
     def compiled(self, compute):
         calls = []
-        return lambda *arrays: tuple((calls.append(1), x * (first if len(calls) == 1 else later))[1] for x in compute(*arrays))
+        return lambda *arrays: tuple(
+            (calls.append(1), x * (first if len(calls) == 1 else later))[1]
+            for x in compute(*arrays)
+        )
 
     return patched(Mutant, "compile", lambda right: compiled)
 
@@ -837,7 +895,8 @@ PREPARED = [
 ]  # fmt: skip
 FAULTS = [*ENGINES, *CALLS, *PREPARED]
 
-# Tests ---------------------------------------------------------------------------------------------------------------
+# Tests
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)
@@ -895,22 +954,36 @@ def test_a_fault_is_caught(name, on, check, mutate, monkeypatch):
 
 
 def test_every_check_catches_something():
-    # Of documented answers, formulas, arrays of engines and operators that raise: below, and test_runner.py.
-    assert {row[2] for row in FAULTS} | {"documented", "formula", "own_arrays", "runs"} == set(CHECKS)
+    # Of documented answers, formulas, arrays of engines and operators that raise: below, and
+    # test_runner.py.
+    assert {row[2] for row in FAULTS} | {"documented", "formula", "own_arrays", "runs"} == set(
+        CHECKS
+    )
 
 
 def test_a_formula_catches_what_no_law_can():
     kink = scenario("kink")
-    for answer, right in (((0.0,), True), ((1.0,), False), (OneOf((1.0,), (0.0,)), True), (OneOf((1.0,), (2.0,)), False)):
-        assert (said("documented", replace(kink, documented={"mutant": answer}), AutoMutant()) is None) is right
+    for answer, right in (
+        ((0.0,), True),
+        ((1.0,), False),
+        (OneOf((1.0,), (0.0,)), True),
+        (OneOf((1.0,), (2.0,)), False),
+    ):
+        assert (
+            said("documented", replace(kink, documented={"mutant": answer}), AutoMutant()) is None
+        ) is right
     assert said("formula", replace(scenario("cubes"), expected=(3 * X**2 + 1e-3,)), AutoMutant())
 
 
 @pytest.mark.parametrize("backend", [AutoJax(), AutoTorch()], ids=lambda backend: backend.name)
-@pytest.mark.parametrize("wrong", [lambda g: -g, np.asarray, lambda g: 1 / 0], ids=["sign", "numpy", "refused"])
+@pytest.mark.parametrize(
+    "wrong", [lambda g: -g, np.asarray, lambda g: 1 / 0], ids=["sign", "numpy", "refused"]
+)
 def test_a_wrong_result_for_arrays_of_the_engine_is_caught(wrong, backend):
     assert said("own_arrays", scenario("cubes"), backend) is None
-    each, _ = result(lambda r, a: r if isinstance(a[0], np.ndarray) else tuple(map(wrong, r)))(scenario("cubes"), None)
+    each, _ = result(lambda r, a: r if isinstance(a[0], np.ndarray) else tuple(map(wrong, r)))(
+        scenario("cubes"), None
+    )
     assert said("own_arrays", each, backend)
 
 
@@ -923,13 +996,15 @@ def test_nested_derivatives_are_left_out_where_the_engine_refuses_them():
 
     backend = AutoMutant(refusing)
     selection = Selection((backend,), ())
-    assert "outer, maps_outside: it refuses derivatives of its own derivatives (no nesting)." in next(
-        _ending(selection, begun(selection))
+    assert (
+        "outer, maps_outside: it refuses derivatives of its own derivatives (no nesting)."
+        in next(_ending(selection, begun(selection)))
     )
     assert CHECKS["outer"].unasked(AutoMutant(alone)) == ""
 
 
-#: Of an engine: the backend, a part of its state, how it is read and written, and another value of it.
+#: Of an engine: the backend, a part of its state, how it is read and written, and another value of
+#: it.
 OF_ENGINES = [
     (AutoTorch(), "get_num_threads", torch.get_num_threads, torch.set_num_threads, 3),
     (AutoTorch(), "get_default_dtype", torch.get_default_dtype, torch.set_default_dtype, torch.float64),
@@ -945,7 +1020,9 @@ OF_ENGINES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("backend", "part", "read", "write", "other"), OF_ENGINES, ids=[row[1] for row in OF_ENGINES])
+@pytest.mark.parametrize(
+    ("backend", "part", "read", "write", "other"), OF_ENGINES, ids=[row[1] for row in OF_ENGINES]
+)
 def test_what_a_call_changes_in_an_engine_is_caught(backend, part, read, write, other):
     kept = read()
     each, _ = result(lambda r, a: (write(other), r)[1])(scenario("cubes"), None)
@@ -967,19 +1044,28 @@ TAGGED = [
     ("complex64", only_if(lambda x: x.dtype == "complex64", np.conj)),
     ("complex64", only_if(lambda x: x.dtype == "complex64", lambda g: g.astype("complex128"))),
     ("large", only_if(lambda x: x.size > 128, lambda g: np.append(g[:128], 0 * g[128:]))),
-    ("big-endian", only_if(lambda x: not x.dtype.isnative, lambda g: g.astype(g.dtype.newbyteorder("=")))),
+    (
+        "big-endian",
+        only_if(lambda x: not x.dtype.isnative, lambda g: g.astype(g.dtype.newbyteorder("="))),
+    ),
     ("numpy-scalar", only_if(lambda x: isinstance(x, np.generic), np.asarray)),
 ]
 
 
 @pytest.mark.parametrize(("tag", "mutate"), TAGGED, ids=in_words)
 def test_some_scenario_shows_what_is_wrong_for_some_arguments_alone(tag, mutate):
-    wrong, _ = mutate(next(each for each in SCENARIOS if tag in each.tags and each.operator is gradient), None)
-    assert any(said(check, wrong, AutoAutograd()) for check in ("formula", "structure", "dtype", "memory"))
+    wrong, _ = mutate(
+        next(each for each in SCENARIOS if tag in each.tags and each.operator is gradient), None
+    )
+    assert any(
+        said(check, wrong, AutoAutograd()) for check in ("formula", "structure", "dtype", "memory")
+    )
 
 
 def test_messages_say_where_what_was_got_and_what_was_wanted():
-    each = replace(scenario("unused"), expected=({"x": 4 * X, "y": np.array([0.0, 1.0, 0.0, 0.0])}, None))
+    each = replace(
+        scenario("unused"), expected=({"x": 4 * X, "y": np.array([0.0, 1.0, 0.0, 0.0])}, None)
+    )
     words = "gradient[0]['y'][1]: got 0.0, wanted 1.0, off by 1 where 1e-09 is allowed"
     assert said("formula", each, AutoMutant()) == words
     each, _ = result(lambda r, a: ({**r[0], "y": None}, r[1]))(scenario("unused"), None)

@@ -43,8 +43,18 @@ def run(pytester, monkeypatch, forked):
 
     def program(text, *options):
         pytester.makepyfile(textwrap.dedent(text))
-        done = forked(pytester.path, "pytest", "-p", "adinterface_conformance.plugin", "-p", "no:cacheprovider", *options)
-        return pytest.RunResult(done.status, done.output.splitlines(), done.errors.splitlines(), 0.0)
+        done = forked(
+            pytester.path,
+            "pytest",
+            "-p",
+            "adinterface_conformance.plugin",
+            "-p",
+            "no:cacheprovider",
+            *options,
+        )
+        return pytest.RunResult(
+            done.status, done.output.splitlines(), done.errors.splitlines(), 0.0
+        )
 
     return program
 
@@ -88,11 +98,14 @@ def test_a_test_of_hypothesis_may_be_in_a_class(run, pytester):
     result.assert_outcomes(passed=4, skipped=2, xfailed=2)
 
 
-# The project of somebody else ----------------------------------------------------------------------------------------
+# The project of somebody else
+# ----------------------------------------------------------------------------------------
 
 
 def test_a_downstream_project(pytester):
-    shutil.copytree(DOWNSTREAM, pytester.path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        DOWNSTREAM, pytester.path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+    )
     result = pytester.runpytest_subprocess("-v", "-p", "no:cacheprovider")
     result.assert_outcomes(passed=11, skipped=1, xfailed=1)
     result.stdout.fnmatch_lines([
@@ -104,19 +117,27 @@ def test_a_downstream_project(pytester):
     ])  # fmt: skip
 
 
-# The fixture and its option ------------------------------------------------------------------------------------------
+# The fixture and its option
+# ------------------------------------------------------------------------------------------
 
 
 def test_the_fixture_runs_over_the_installed_backends(run):
     result = run(ASKS, "--collect-only", "-q")
-    names = [line.partition("[")[2].rstrip("]") for line in result.outlines if "::test_backend[" in line]
+    names = [
+        line.partition("[")[2].rstrip("]") for line in result.outlines if "::test_backend[" in line
+    ]
     assert names == [type(backend).__name__ for backend in (*BACKENDS.values(),)]
 
 
 def test_the_option_selects_in_its_own_order(run):
     result = run(ASKS, "--adinterface-backends=AutoFiniteDifferences, AutoAutograd", "-v")
     result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["*test_backend[[]AutoFiniteDifferences[]] PASSED*", "*test_backend[[]AutoAutograd[]] PASSED*"])
+    result.stdout.fnmatch_lines(
+        [
+            "*test_backend[[]AutoFiniteDifferences[]] PASSED*",
+            "*test_backend[[]AutoAutograd[]] PASSED*",
+        ]
+    )
 
 
 def test_assert_backends_agree_takes_the_selection(run):
@@ -172,11 +193,17 @@ def test_a_test_or_a_project_may_have_a_backend_of_its_own(run, pytester):
 
 
 def test_a_strangers_backend_is_found(run, pytester, monkeypatch):
-    shutil.copytree(STRANGER, pytester.path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "pyproject.toml"))
+    shutil.copytree(
+        STRANGER,
+        pytester.path,
+        dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns("__pycache__", "pyproject.toml"),
+    )
     info = pytester.mkdir("strangers-1.0.dist-info")
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strangers\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
-        "[adinterface.backends]\ndualnum = adinterface_dual:DualBackend\nabsent = nowhere_to_be_found:Backend\n"
+        "[adinterface.backends]\ndualnum = adinterface_dual:DualBackend\nabsent ="
+        " nowhere_to_be_found:Backend\n"
     )
     (pytester.path / "nowhere_to_be_found.py").write_text("import absent")
     monkeypatch.setenv("PYTHONPATH", str(pytester.path))
@@ -201,12 +228,13 @@ def test_a_stranger_without_a_value_is_told_to_define_one(monkeypatch):
     with pytest.raises(BackendError) as error:
         installed.value_of.__wrapped__("nameless")
     assert str(error.value).endswith(
-        f"Nameless is the backend named 'nameless', but no subclass of AutoBackend has that name. Define its AutoBackend in "
-        f"{__name__}, with name = 'nameless'."
+        "Nameless is the backend named 'nameless', but no subclass of AutoBackend has that name."
+        f" Define its AutoBackend in {__name__}, with name = 'nameless'."
     )
 
 
-# The marker ----------------------------------------------------------------------------------------------------------
+# The marker
+# ------------------------------------------------------------------------------------------------
 
 
 def test_the_marker_is_registered_and_the_nearest_decides(run):
@@ -229,8 +257,13 @@ def test_the_marker_is_registered_and_the_nearest_decides(run):
         QUICK, "--strict-markers", "-rsxX", "-o", "xfail_strict=true",
     )  # fmt: skip
     result.assert_outcomes(passed=4, skipped=2, xfailed=1, failed=1)
-    result.stdout.fnmatch_lines(["*XPASS(strict)* near", "*XFAIL*test_expected_to_fail[[]AutoAutograd[]] - near"])
-    assert "adinterface(only=[name], skip={name: reason}, xfail={name: reason})" in run("", "--markers").stdout.str()
+    result.stdout.fnmatch_lines(
+        ["*XPASS(strict)* near", "*XFAIL*test_expected_to_fail[[]AutoAutograd[]] - near"]
+    )
+    assert (
+        "adinterface(only=[name], skip={name: reason}, xfail={name: reason})"
+        in run("", "--markers").stdout.str()
+    )
 
 
 MISUSES = {
@@ -239,21 +272,27 @@ MISUSES = {
     "skip='AutoJax'": "skip must be a dict of a reason for each backend, not 'AutoJax'",
     "only='AutoJax'": "only must be a list of backends, not 'AutoJax'",
     "only=['AutoTorhc']": "there is no backend AutoTorhc, but AutoTorch",
-    "xfail={'AutoJax': ''}": "xfail must be a dict of a reason for each backend, not {'AutoJax': ''}",
+    "xfail={'AutoJax': ''}": (
+        "xfail must be a dict of a reason for each backend, not {'AutoJax': ''}"
+    ),
 }
 
 
 def test_a_misused_marker_says_how_to_write_it(run, pytester):
     for n, marker in enumerate(MISUSES):
-        test = f"import pytest\n@pytest.mark.adinterface({marker})\ndef test_it(adinterface_backend):\n    pass"
+        test = (
+            f"import pytest\n@pytest.mark.adinterface({marker})\ndef"
+            " test_it(adinterface_backend):\n    pass"
+        )
         pytester.makepyfile(**{f"test_misuse_{n}": test})
     result = run("", QUICK)
     result.assert_outcomes(errors=len(MISUSES))
     for problem in MISUSES.values():
         assert (
-            f"test_it: the marker adinterface is misused: {problem}. Write @pytest.mark.adinterface(only=[AutoX], "
-            "skip={'AutoY': 'why'}, xfail={'AutoZ': 'why'})."
-        ) in result.stdout.str()
+            f"test_it: the marker adinterface is misused: {problem}. Write"
+            " @pytest.mark.adinterface(only=[AutoX], skip={'AutoY': 'why'}, xfail={'AutoZ':"
+            " 'why'})." in result.stdout.str()
+        )
 
 
 def test_the_marker_narrows_the_backends(run):
@@ -284,13 +323,14 @@ def test_a_marker_without_the_fixture_is_an_error(run):
         QUICK,
     )
     assert (
-        "::test_it: the marker adinterface has no effect, because the test does not take the fixture `adinterface_backend`."
-        in (result.stdout.str() + result.stderr.str())
+        "::test_it: the marker adinterface has no effect, because the test does not take the"
+        " fixture `adinterface_backend`." in (result.stdout.str() + result.stderr.str())
     )
     assert result.ret != 0
 
 
-# What it costs -------------------------------------------------------------------------------------------------------
+# What it costs
+# ------------------------------------------------------------------------------------------------
 
 
 def test_the_plugin_costs_pytest_nothing_at_its_start(record_property):
@@ -302,7 +342,9 @@ def test_the_plugin_costs_pytest_nothing_at_its_start(record_property):
     seconds = time.process_time() - start
     print(json.dumps([seconds, sorted({name.partition(".")[0] for name in set(sys.modules) - before})]))
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True
+    )
     seconds, imported = json.loads(done.stdout)
     record_property("seconds", seconds)
     assert imported == ["adinterface_conformance"]
@@ -322,7 +364,8 @@ def test_no_engine_is_imported_before_a_test_runs_with_it(run):
     result.assert_outcomes(passed=5)
 
 
-# assert_backends_agree -----------------------------------------------------------------------------------------------
+# assert_backends_agree
+# -----------------------------------------------------------------------------------------------
 
 
 @jax.custom_vjp
@@ -344,7 +387,8 @@ TREE = {"a": np.ones(2), "b": np.array([1.0, 2.0, 3.0])}
 def test_a_disagreement_shows_the_leaves_side_by_side():
     with pytest.raises(AssertionError) as error:
         assert_backends_agree(loss, TREE, backends=[AutoTorch(), AutoJax(), AutoAutograd()])
-    assert str(error.value) == textwrap.dedent("""\
+    assert str(error.value) == textwrap.dedent(
+        """\
         gradient: AutoJax() and AutoTorch() disagree
           gradient[0]['b'], shape (3,)
             AutoJax(): largest difference 8, allowed 2.43e-09, relative 1.33
@@ -352,12 +396,15 @@ def test_a_disagreement_shows_the_leaves_side_by_side():
             [0]            2          2               2
             [1]            4         -4               4
             [2]            6          6               6
-        If the engines are this accurate and no more, pass rtol=... or atol=...; check_gradient tells which is wrong.""")
+        If the engines are this accurate and no more, pass rtol=... or atol=...; check_gradient tells which is wrong."""
+    )
 
 
 def test_large_leaves_and_many_leaves_are_shortened():
     def f(leaves):
-        return sum(((wrong if isinstance(x, jax.Array) else lambda x: x * x)(x)).sum() for x in leaves)
+        return sum(
+            ((wrong if isinstance(x, jax.Array) else lambda x: x * x)(x)).sum() for x in leaves
+        )
 
     @jax.custom_vjp
     def wrong(x):
@@ -365,7 +412,9 @@ def test_large_leaves_and_many_leaves_are_shortened():
 
     wrong.defvjp(lambda x: (x * x, x), lambda x, g: (-g * x,))
     with pytest.raises(AssertionError) as error:
-        assert_backends_agree(f, [np.ones((3, 4)) for _ in range(10)], backends=[AutoTorch(), AutoJax()])
+        assert_backends_agree(
+            f, [np.ones((3, 4)) for _ in range(10)], backends=[AutoTorch(), AutoJax()]
+        )
     assert "    (the 6 of 12 numbers that differ most)" in str(error.value).splitlines()
     assert "  ... and 2 more leaves" in str(error.value).splitlines()
     assert "    [1, 1]            2         -1" in str(error.value).splitlines()
@@ -379,7 +428,9 @@ def test_an_error_of_a_backend_is_a_failure_and_the_cause():
 
     with pytest.raises(AssertionError) as error:
         assert_backends_agree(f, 2.0, backends=[AutoJax(), AutoAutograd()])
-    assert str(error.value) == "gradient: AutoJax() failed\n  AutoJax() raised ValueError: not with me"
+    assert (
+        str(error.value) == "gradient: AutoJax() failed\n  AutoJax() raised ValueError: not with me"
+    )
     assert isinstance(error.value.__cause__, ValueError)
 
 

@@ -37,7 +37,9 @@ from adinterface.namespaces.use import Use
 pytestmark = pytest.mark.sweep  # test_conformance.py and test_mutations.py run with every change
 
 GOOD = Scenario("lines/slope", gradient, lambda x: 3 * x, (2.0,), expected=(3.0,))
-BENT = Scenario("curves/bend", hessian, lambda x: x * x, (2.0,), expected=2.0, tags=frozenset({"second-order"}))
+BENT = Scenario(
+    "curves/bend", hessian, lambda x: x * x, (2.0,), expected=2.0, tags=frozenset({"second-order"})
+)
 WRONG = Scenario("lines/wrong", gradient, lambda x: 3 * x, (2.0,), expected=(4.0,))
 FINITE = AutoFiniteDifferences()
 REASON, LINK = "because <so>", "https://example.org/issue?a=1&b=2"
@@ -70,14 +72,21 @@ def statuses(scenario, backend=FINITE, **options):
     return {outcome.check: outcome.status for outcome in run_scenario(scenario, backend, **options)}
 
 
-# Outcomes ------------------------------------------------------------------------------------------------------------
+# Outcomes
+# ------------------------------------------------------------------------------------------------
 
 
 def test_a_failure_is_printed_as_a_program_that_repeats_it(capsys, monkeypatch):
     wrong = replace(GOOD, name="lines/wrong", expected=(4.0,))
     monkeypatch.setattr(data, "SCENARIOS", (GOOD, wrong))
-    assert main(["--backend", "AutoFiniteDifferences(method='central')", "--scenario", "lines"]) == 1
-    program = capsys.readouterr().out.partition("The first failure again:\n")[2].partition(".function(scenario, backend)\n")
+    assert (
+        main(["--backend", "AutoFiniteDifferences(method='central')", "--scenario", "lines"]) == 1
+    )
+    program = (
+        capsys.readouterr()
+        .out.partition("The first failure again:\n")[2]
+        .partition(".function(scenario, backend)\n")
+    )
     with pytest.raises(AssertionError, match=r"wanted 4\.0"):
         exec(program[0] + program[1], {})
     assert "lines/wrong" in capsys.readouterr().out
@@ -85,7 +94,9 @@ def test_a_failure_is_printed_as_a_program_that_repeats_it(capsys, monkeypatch):
 
 def test_a_right_scenario_passes():
     outcomes = run_scenario(GOOD, FINITE)
-    assert [(outcome.check, outcome.message) for outcome in outcomes if outcome.status != "passed"] == []
+    assert [
+        (outcome.check, outcome.message) for outcome in outcomes if outcome.status != "passed"
+    ] == []
     assert outcomes
 
 
@@ -93,8 +104,15 @@ def test_a_wrong_one_fails_in_the_check_that_sees_it():
     found = list(run_scenario(WRONG, FINITE))
     assert {outcome.check for outcome in found if outcome.status == "failed"} == {"formula"}
     (failed,) = [outcome for outcome in found if not outcome.good]
-    assert re.fullmatch(r"gradient\[0\]: got [23]\.\d+, wanted 4\.0, off by 1 where 4e-09 is allowed", failed.message)
-    assert (failed.backend, failed.family, failed.operator) == ("AutoFiniteDifferences()", "lines", "gradient")
+    assert re.fullmatch(
+        r"gradient\[0\]: got [23]\.\d+, wanted 4\.0, off by 1 where 4e-09 is allowed",
+        failed.message,
+    )
+    assert (failed.backend, failed.family, failed.operator) == (
+        "AutoFiniteDifferences()",
+        "lines",
+        "gradient",
+    )
 
 
 def test_a_known_failure_is_known_with_its_reason(known):
@@ -131,11 +149,14 @@ def test_pairs_and_modes_can_be_tested_too(auto):
     cubes = replace(BENT, f=lambda x: array_namespace(x).sin(x) ** 3, expected=None)
     for backend in (auto(mode="forward"), auto(mode="reverse"), SecondOrder(FINITE, auto())):
         # torch's forward mode keeps its level for the whole process, so that threads meet in it.
-        found = run_scenario(cubes, backend, everything=True, wanted=lambda check: check.name != "threads")
+        found = run_scenario(
+            cubes, backend, everything=True, wanted=lambda check: check.name != "threads"
+        )
         assert [str(outcome) for outcome in found if not outcome.good] == []
 
 
-# Choosing ------------------------------------------------------------------------------------------------------------
+# Choosing
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -155,11 +176,23 @@ def test_a_backend_is_read_from_the_command_line(text, expected):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        *[(text, "^There is no backend 'AutoNothing'; there are AutoAutograd, ") for text in ("AutoNothing", "AutoNothing()")],
-        ("SecondOrder(AutoNothing(), AutoTorch())", "^There is no backend 'AutoNothing'; there are AutoAutograd, "),
+        *[
+            (text, "^There is no backend 'AutoNothing'; there are AutoAutograd, ")
+            for text in ("AutoNothing", "AutoNothing()")
+        ],
+        (
+            "SecondOrder(AutoNothing(), AutoTorch())",
+            "^There is no backend 'AutoNothing'; there are AutoAutograd, ",
+        ),
         ("__import__('os')", "^There is no backend '__import__'"),
-        ("AutoTorch(mode=os.name)", r"^'AutoTorch\(mode=os.name\)' is no backend: os.name is no literal$"),
-        *[(text, f"^{re.escape(repr(text))} is no backend") for text in ("3", "AutoTorch(", "AutoTorch(colour=1)", "")],
+        (
+            "AutoTorch(mode=os.name)",
+            r"^'AutoTorch\(mode=os.name\)' is no backend: os.name is no literal$",
+        ),
+        *[
+            (text, f"^{re.escape(repr(text))} is no backend")
+            for text in ("3", "AutoTorch(", "AutoTorch(colour=1)", "")
+        ],
     ],
 )
 def test_what_is_no_backend_is_refused(text, message):
@@ -176,7 +209,8 @@ def test_scenarios_are_chosen_by_name_family_operator_or_tag():
     assert matching(every, ["nothing"]) == []
 
 
-# Running -------------------------------------------------------------------------------------------------------------
+# Running
+# ------------------------------------------------------------------------------------------------
 
 
 def test_checks_are_chosen_by_pattern(scenarios):
@@ -188,18 +222,27 @@ def test_the_live_table_counts_and_lists_what_is_not_green(scenarios, known, cap
     from rich.console import Console
 
     known(KnownFailure("curves/bend", "taylor", REASON, LINK))
-    found = show(Selection((FINITE, AutoAutograd()), ("lines/slope", "curves/bend", "lines/wrong")), console=Console(width=160))
+    found = show(
+        Selection((FINITE, AutoAutograd()), ("lines/slope", "curves/bend", "lines/wrong")),
+        console=Console(width=160),
+    )
     shown = capsys.readouterr().out
     assert not found.good
     assert re.search(r"AutoFiniteDifferences\(\) +\d+ +· +1 +1 *\n", shown)
     assert "unexpected AutoFiniteDifferences(): curves/bend, taylor" in shown
-    assert "failed AutoAutograd(): lines/wrong, formula\n      gradient[0]: got 3.0, wanted 4.0" in shown
+    assert (
+        "failed AutoAutograd(): lines/wrong, formula\n      gradient[0]: got 3.0, wanted 4.0"
+        in shown
+    )
     assert shown.rstrip().endswith("2 failed, 1 passed unexpectedly")
     assert found.versions["autograd"]
 
 
 def test_several_processes_give_what_one_gives():
-    names = tuple(scenario.name for scenario in matching(data.SCENARIOS, ["numbers/*gradient*", "numbers/*hessian*"])[:20])
+    names = tuple(
+        scenario.name
+        for scenario in matching(data.SCENARIOS, ["numbers/*gradient*", "numbers/*hessian*"])[:20]
+    )
     plan = Selection((FINITE, AutoAutograd()), names)
     together, alone = run(plan, jobs=2), run(plan)
     assert [replace(outcome, seconds=0) for outcome in together.outcomes] == [
@@ -223,7 +266,12 @@ SCENARIOS = (
 def test_a_crash_and_a_scenario_without_end_cost_their_own_scenario_alone(tmp_path, monkeypatch):
     (tmp_path / "crashing_catalogue.py").write_text(CRASHING)
     monkeypatch.syspath_prepend(tmp_path)
-    plan = Selection((FINITE,), ("ends/process", "ends/never", "ends/well"), ("runs",), catalogue="crashing_catalogue")
+    plan = Selection(
+        (FINITE,),
+        ("ends/process", "ends/never", "ends/well"),
+        ("runs",),
+        catalogue="crashing_catalogue",
+    )
     found = run(plan, limit=15.0)
     assert [(outcome.scenario, outcome.status, outcome.message) for outcome in found.outcomes] == [
         ("ends/process", "failed", "the process ended with exit code 3, without a Python error"),
@@ -256,7 +304,9 @@ def test_without_rich_the_table_is_plain_text(scenarios, known, capsys, without_
     assert re.fullmatch(r"AutoFiniteDifferences\(\) +\d+ +· +1 +1", lines[start + 1])
     assert re.fullmatch(r"AutoAutograd\(\) +\d+ +· +1 +·", lines[start + 2])
     # A failure is shown when it is found.
-    assert steps[1] > lines.index("unexpected AutoFiniteDifferences(): curves/bend, taylor") > steps[0]
+    assert (
+        steps[1] > lines.index("unexpected AutoFiniteDifferences(): curves/bend, taylor") > steps[0]
+    )
     assert "unexpected AutoFiniteDifferences(): curves/bend, taylor" in lines
     detail = lines[lines.index("failed AutoAutograd(): lines/wrong, formula") + 1]
     assert detail.startswith("      gradient[0]: got 3.0, wanted 4.0")
@@ -264,7 +314,8 @@ def test_without_rich_the_table_is_plain_text(scenarios, known, capsys, without_
     assert not found.good
 
 
-# Reports -------------------------------------------------------------------------------------------------------------
+# Reports
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -284,7 +335,10 @@ def mixed():
 def test_json(mixed, tmp_path):
     report.JsonFile(tmp_path / "out.json", mixed, {}).close()
     found = json.loads((tmp_path / "out.json").read_text())
-    assert found["counts"] == {"AutoOne()": {"passed": 1, "failed": 1}, "AutoTwo()": {"known": 1, "unexpected": 1}}
+    assert found["counts"] == {
+        "AutoOne()": {"passed": 1, "failed": 1},
+        "AutoTwo()": {"known": 1, "unexpected": 1},
+    }
     assert found["outcomes"][2]["reason"] == REASON
     assert found["versions"] == {"adinterface": "1.2"}
 
@@ -297,7 +351,9 @@ def test_json_is_a_document_after_each_scenario(mixed, tmp_path):
         assert report.read_json(path, fresh, {"all": True}).outcomes == outcomes[:n]
         file.add(outcomes[n : n + 2])
     assert report.read_json(path, fresh, {"all": True}).outcomes == outcomes
-    with pytest.raises(ValueError, match=r"is of a run with options \{'all': True\}, not \{'all': False\}"):
+    with pytest.raises(
+        ValueError, match=r"is of a run with options \{'all': True\}, not \{'all': False\}"
+    ):
         report.read_json(path, fresh, {"all": False})
     with pytest.raises(ValueError, match="of a run with versions"):
         report.read_json(path, replace(fresh, versions={}), {"all": True})
@@ -309,7 +365,9 @@ def test_json_is_a_document_after_each_scenario(mixed, tmp_path):
 def test_junit(mixed, tmp_path):
     report.write_junit(mixed, tmp_path / "out.xml")
     suites = ElementTree.parse(tmp_path / "out.xml").getroot()
-    assert [(s.get("name"), s.get("tests"), s.get("failures"), s.get("skipped")) for s in suites] == [
+    assert [
+        (s.get("name"), s.get("tests"), s.get("failures"), s.get("skipped")) for s in suites
+    ] == [
         ("AutoOne()", "2", "1", "0"),
         ("AutoTwo()", "2", "1", "1"),
     ]
@@ -329,13 +387,16 @@ def test_markdown_counts_what_passed_by_check_and_family_and_says_what_is_known(
         "| `dtype` | - | 0 / 1 |",
     ]
     assert [
-        line.split("`")[1] for line in text.splitlines() if line.startswith(tuple(f"| `{f}` |" for f in families))
+        line.split("`")[1]
+        for line in text.splitlines()
+        if line.startswith(tuple(f"| `{f}` |" for f in families))
     ] == families
     assert f"[{REASON}]({LINK}) |" in text
     assert "Measured with adinterface 1.2" in text
 
 
-# The command ---------------------------------------------------------------------------------------------------------
+# The command
+# ------------------------------------------------------------------------------------------------
 
 
 def test_the_command_runs_writes_and_ends_with_0(scenarios, tmp_path, capsys):
@@ -374,32 +435,54 @@ def test_a_run_that_was_stopped_goes_on(scenarios, tmp_path, monkeypatch, capsys
     assert main(command) == 1
     found = json.loads(path.read_text())
     assert found["outcomes"][: len(done)] == done
-    assert [outcome["scenario"] for outcome in found["outcomes"] if outcome["status"] == "failed"] == ["lines/wrong"]
+    assert [
+        outcome["scenario"] for outcome in found["outcomes"] if outcome["status"] == "failed"
+    ] == ["lines/wrong"]
     assert sum(found["counts"]["AutoFiniteDifferences()"].values()) == len(found["outcomes"])
     assert main([*command, "--check", "value"]) == 2
     assert "is of a run with options" in capsys.readouterr().err
 
 
 def test_it_says_what_was_not_checked(scenarios, monkeypatch, capsys):
-    monkeypatch.setitem(CHECKS, "sparse", CHECKS["sparse"]._replace(unasked=lambda backend: "SciPy is not installed"))
+    monkeypatch.setitem(
+        CHECKS,
+        "sparse",
+        CHECKS["sparse"]._replace(unasked=lambda backend: "SciPy is not installed"),
+    )
     command = ["--scenario", "lines/slope", "--backend", "AutoFiniteDifferences"]
     assert main([*command, "--backend", "AutoAutograd"]) == 0
     shown = capsys.readouterr().out
     assert "Not checked on AutoAutograd(): sparse: SciPy is not installed." in shown
-    assert "Not checked on AutoFiniteDifferences(): own_arrays: it has no arrays of its own." in shown
+    assert (
+        "Not checked on AutoFiniteDifferences(): own_arrays: it has no arrays of its own." in shown
+    )
     assert "The array functions of AutoAutograd() were not checked one by one: --all does." in shown
     assert "functions of AutoFiniteDifferences()" not in shown
 
 
 def test_the_functions_of_the_standard_are_scenarios(capsys):
-    assert main(["--backend", "AutoAutograd", "--scenario", "function:exp", "--scenario", "function:take"]) == 0
+    assert (
+        main(
+            [
+                "--backend",
+                "AutoAutograd",
+                "--scenario",
+                "function:exp",
+                "--scenario",
+                "function:take",
+            ]
+        )
+        == 0
+    )
     assert "were not checked" not in capsys.readouterr().out
 
 
 def test_all_runs_functions(scenarios, monkeypatch, tmp_path, capsys):
     from adinterface_conformance import __main__ as command
 
-    monkeypatch.setattr(command, "FUNCTIONS", [each for each in command.FUNCTIONS if each.name == "function:exp"])
+    monkeypatch.setattr(
+        command, "FUNCTIONS", [each for each in command.FUNCTIONS if each.name == "function:exp"]
+    )
     monkeypatch.setattr(data, "SCENARIOS", (GOOD,))
     assert main(["--all", "--backend", "AutoAutograd", "--json", str(tmp_path / "out.json")]) == 0
     outcomes = json.loads((tmp_path / "out.json").read_text())["outcomes"]
@@ -408,13 +491,20 @@ def test_all_runs_functions(scenarios, monkeypatch, tmp_path, capsys):
 
 @pytest.mark.parametrize("index", [-1, 2])
 def test_a_namespace_that_clamps_indices_is_wrong(index, monkeypatch):
-    """What the scenarios of derivatives do not see: `take` of an engine gives other elements for negative indices."""
+    """What the scenarios of derivatives do not see: `take` of an engine gives other elements for
+    negative indices.
+    """
 
     def take(xp, x):
         return x[max(index, 0)] if type(x) is not np.ndarray else x[index]
 
     use = Use("take", take, (np.array([0.5, 1.5, 2.5]),), "smooth")
-    failed = {o.check for scenario in scenarios_of(use) for o in run_scenario(scenario, AutoAutograd()) if not o.good}
+    failed = {
+        o.check
+        for scenario in scenarios_of(use)
+        for o in run_scenario(scenario, AutoAutograd())
+        if not o.good
+    }
     assert ("value" in failed) == (index < 0)
 
 

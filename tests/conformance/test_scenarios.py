@@ -1,4 +1,6 @@
-"""The scenarios are well-formed: without this file one could lack an answer or an operator, and no engine would fail."""
+"""The scenarios are well-formed: without this file one could lack an answer or an operator, and no
+engine would fail.
+"""
 
 from collections import Counter
 
@@ -18,8 +20,12 @@ def test_there_are_at_least_250():
 
 def test_names_are_unique_and_of_the_agreed_form():
     assert [name for name, count in Counter(s.name for s in SCENARIOS).items() if count > 1] == []
-    assert [s.name for s in SCENARIOS if not all(part and part.islower() for part in s.name.split("/"))] == []
-    assert [s.name for s in SCENARIOS if s.name.count("/") != 1 or " " in s.name or "_" in s.name] == []
+    assert [
+        s.name for s in SCENARIOS if not all(part and part.islower() for part in s.name.split("/"))
+    ] == []
+    assert [
+        s.name for s in SCENARIOS if s.name.count("/") != 1 or " " in s.name or "_" in s.name
+    ] == []
 
 
 def test_every_operator_is_there_and_no_other():
@@ -28,13 +34,19 @@ def test_every_operator_is_there_and_no_other():
 
 def test_the_scenarios_of_the_judge_alone_ask_every_check_of_an_engine():
     """Answers that are documented for an engine are those of this project."""
-    found = {check.name for scenario in OF_JUDGE for check in checks_for(scenario, BACKENDS["torch"])}
+    found = {
+        check.name for scenario in OF_JUDGE for check in checks_for(scenario, BACKENDS["torch"])
+    }
     assert found == set(CHECKS) - {"documented"}
 
 
 def test_tags_are_known_and_all_are_used():
     assert {tag for s in (*SCENARIOS, *FUNCTIONS) for tag in s.tags} == set(TAGS)
-    assert [s.name for s in SCENARIOS if ("second-order" in s.tags) != (OPERATORS[s.operator].order == 2)] == []
+    assert [
+        s.name
+        for s in SCENARIOS
+        if ("second-order" in s.tags) != (OPERATORS[s.operator].order == 2)
+    ] == []
 
 
 def test_most_have_an_answer_that_no_engine_gave():

@@ -1,6 +1,8 @@
-"""Wrong calls, as one table: the call, the class of its error, and its words: what was wrong, what was seen, what to do.
+"""Wrong calls, as one table: the call, the class of its error, and its words: what was wrong, what
+was seen, what to do.
 
-The words are the whole message with its notes; `...` stands for anything. A new message has its row here.
+The words are the whole message with its notes; `...` stands for anything. A new message has its row
+here.
 """
 
 import asyncio
@@ -84,7 +86,9 @@ ROWS = []
 
 
 def rows(cls, engines, **table):
-    """Add rows `name=(call of a backend, words)` for each of these engines; `<an>` is what its array is called."""
+    """Add rows `name=(call of a backend, words)` for each of these engines; `<an>` is what its
+    array is called.
+    """
     for name, (call, words) in table.items():
         for engine in engines.split():
             ROWS.append((name, engine, call, cls, words.replace("<an>", AN[engine])))
@@ -107,7 +111,8 @@ def cumulated():
     return array_namespace(box).cumulative_sum(box)
 
 
-# Backends, functions and operators --------------------------------------------------------------------------------------
+# Backends, functions and operators
+# --------------------------------------------------------------------------------------
 
 _PASS = "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
 _NOT = "The argument `backend` must be a backend, not "
@@ -115,7 +120,8 @@ _ORDER = f". The order of arguments is operator(f, backend, *args), all by posit
 _CALLED = "Pass the function itself, without calling it: f, not f(x)."
 _F = "gradient: f must be a function, but is "
 _OPTION = (
-    "AutoOption(fast=False, weights=[1]): options must be hashable (unhashable type: 'list'). Pass a tuple for a list, say."
+    "AutoOption(fast=False, weights=[1]): options must be hashable (unhashable type: 'list'). Pass"
+    " a tuple for a list, say."
 )
 
 
@@ -203,7 +209,9 @@ rows(
 )  # fmt: skip
 
 _MADE = {
-    "prepare(operator, f, backend, *example_args)": lambda operator, f, b: prepare(operator, f, b, X),
+    "prepare(operator, f, backend, *example_args)": lambda operator, f, b: prepare(
+        operator, f, b, X
+    ),
     "explain(operator, f, backend, *args)": lambda operator, f, b: explain(operator, f, b, X),
     "compare(operator, f, backends, *args)": lambda operator, f, b: compare(operator, f, [b], X),
 }
@@ -223,7 +231,10 @@ for _made, _take in _MADE.items():
     })  # fmt: skip
 
 CALLERS = {
-    **{e.operator.__name__: lambda f, b, e=e: e.operator(f, b, *e.args) for e in examples().values()},
+    **{
+        e.operator.__name__: lambda f, b, e=e: e.operator(f, b, *e.args)
+        for e in examples().values()
+    },
     "prepare": lambda f, b: prepare(gradient, f, b, X),
     "explain": lambda f, b: explain(gradient, f, b, X),
     "compare": lambda f, b: compare(gradient, f, [b], X),
@@ -235,7 +246,8 @@ rows(TypeError, "finite", **{
     for name, call in CALLERS.items()
 })  # fmt: skip
 
-# Keywords ---------------------------------------------------------------------------------------------------------------
+# Keywords
+# ------------------------------------------------------------------------------------------------
 
 _ALL = "Every positional argument is differentiated: wrap the others in Constant(...)"
 _WORDS = "...\nKeyword arguments go to f, {} too. {}..."
@@ -270,9 +282,13 @@ rows(
     prepared_given_nothing=(lambda b: prepare(gradient, square, b, X)(), "...There is no argument at all..."),
 )  # fmt: skip
 
-# What results are -------------------------------------------------------------------------------------------------------
+# What results are
+# ------------------------------------------------------------------------------------------------
 
-_LIST = "...\nargument 0 is a list, which reaches f as a list of its entries. Pass np.array(x) for one array..."
+_LIST = (
+    "...\nargument 0 is a list, which reaches f as a list of its entries. Pass np.array(x) for one"
+    " array..."
+)
 rows(
     TypeError, EVERY,
     gradient_as_an_array=(lambda b: gradient(square, b, X) / 2, "...tuple..."),
@@ -296,7 +312,8 @@ rows(
     second_argument=(lambda b: gradient(lambda x, y: product(x, y.T), b, X, [1.0]), "...\nargument 1 is a list..."),
 )  # fmt: skip
 
-# Nothing differentiable -------------------------------------------------------------------------------------------------
+# Nothing differentiable
+# -------------------------------------------------------------------------------------------------
 
 
 class Color(enum.Enum):
@@ -314,9 +331,13 @@ class Pair(collections.namedtuple("Pair", "first second")):
 
 
 _NOTHING = (
-    "gradient: no argument has a gradient.{}\nPass floating numbers or arrays; a model's arrays must be floating to be trained."
+    "gradient: no argument has a gradient.{}\nPass floating numbers or arrays; a model's arrays"
+    " must be floating to be trained."
 )
-_NO_ARGUMENT = "\n  There is no argument at all: write gradient(f, backend, x), or prepare(gradient, f, backend, x)."
+_NO_ARGUMENT = (
+    "\n  There is no argument at all: write gradient(f, backend, x), or prepare(gradient, f,"
+    " backend, x)."
+)
 _END = _NOTHING.partition("{}")[2]
 rows(NotDifferentiableError, EVERY, **{
     f"nothing_in_{name}": (lambda b, args=args: gradient(never, b, *args), _NOTHING.format("".join(f"\n  {x}" for x in lines)))
@@ -348,7 +369,8 @@ rows(
     prepare_without_example=(lambda b: prepare(gradient, square, b), f"...{_NO_ARGUMENT}..."),
 )  # fmt: skip
 
-# One argument, one number, real numbers ---------------------------------------------------------------------------------
+# One argument, one number, real numbers
+# ---------------------------------------------------------------------------------
 
 _ONE = "{} differentiates exactly one argument, the first, but args[1] would be, too. Wrap every further argument in " \
     "Constant(...), " \
@@ -360,7 +382,11 @@ for _operation in operations():
         return operator(never, b, *arguments_for(operation, x, x, *rest))
 
     if _operation.takes in ("one number", "one argument"):
-        rows(NotDifferentiableError, "finite", **{f"{_name}_of_two": (lambda b, of=_of: of(b, 1.0, 2), _ONE.format(_name))})
+        rows(
+            NotDifferentiableError,
+            "finite",
+            **{f"{_name}_of_two": (lambda b, of=_of: of(b, 1.0, 2), _ONE.format(_name))},
+        )
     if _operation.takes == "one number":
         rows(NotDifferentiableError, "finite", **{f"{_name}_of_a_vector": (
             lambda b, of=_of: of(b, X),
@@ -369,8 +395,15 @@ for _operation in operations():
             "pushforward for the derivative in one direction.",
         )})  # fmt: skip
     if _operation.takes == "one number" or (_operation.order == 2 and not _name.endswith("hvp")):
-        _parts = "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments."
-        _parts = _parts if "derivative" in _name else "Pass its real and imaginary parts as two real arrays."
+        _parts = (
+            "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as"
+            " two real arguments."
+        )
+        _parts = (
+            _parts
+            if "derivative" in _name
+            else "Pass its real and imaginary parts as two real arrays."
+        )
         rows(NotDifferentiableError, EVERY, **{f"{_name}_of_a_complex_number": (
             lambda b, of=_of: of(b, np.array(1 + 2j)),
             f"{_name} is taken with respect to real arguments only, but args[0] is complex. {_parts}",
@@ -398,7 +431,8 @@ rows(
      "pushforward(f, backend, args, tangents): tangents must be a tuple with one entry for each argument of f, not a list."),
 )  # fmt: skip
 
-# What f returns ---------------------------------------------------------------------------------------------------------
+# What f returns
+# ------------------------------------------------------------------------------------------------
 
 
 async def coroutine(x):
@@ -411,8 +445,14 @@ def generator(x):
 
 _NUMBER = "Return a float; counts and tests have no derivative."
 _ASIDE = "for a tree of arrays use jacobian or pullback."
-_TREE = f"For auxiliary results after the scalar use value_and_gradient, with the scalar first; {_ASIDE}"
-_BESIDE = f"Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass, with the scalar first; {_ASIDE}"
+_TREE = (
+    "For auxiliary results after the scalar use value_and_gradient, with the scalar first;"
+    f" {_ASIDE}"
+)
+_BESIDE = (
+    "Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass, with the"
+    f" scalar first; {_ASIDE}"
+)
 _SUM = "Reduce it to a scalar (a sum or a mean), or use jacobian."
 _RETURN = "Does it lack a return statement?"
 #: What is no scalar: f, what the message says that it returned, the remedy.
@@ -465,7 +505,9 @@ rows(OutputError, EVERY, **{
     )
     for operator in (gradient, jacobian)
 })  # fmt: skip
-_NO_DERIVATIVE = "{}: f returned {}, in which nothing has a derivative. Return floating numbers or arrays."
+_NO_DERIVATIVE = (
+    "{}: f returned {}, in which nothing has a derivative. Return floating numbers or arrays."
+)
 rows(OutputError, EVERY, **{
     f"{name}_of_what_has_no_derivative": (
         lambda b, operator=operator, args=args, returned=returned: operator(lambda x: returned, b, *args),
@@ -485,17 +527,30 @@ rows(
      "the result of f is a NumPy array of object dtype...\nNumPy or SciPy was called on an array that autograd is tracing..."),
 )  # fmt: skip
 
-# Cotangents and tangents ------------------------------------------------------------------------------------------------
+# Cotangents and tangents
+# ------------------------------------------------------------------------------------------------
 
 
 def forms(x, s):
     """A value with a dict, a tuple, a list, a dataclass, an integer array and a name."""
     xp = array_namespace(x)
-    return {"y": x * s, "pair": (x[0], [x * 2.0]), "point": Plain(s * 1.0, x), "n": xp.arange(2), "name": "f"}
+    return {
+        "y": x * s,
+        "pair": (x[0], [x * 2.0]),
+        "point": Plain(s * 1.0, x),
+        "n": xp.arange(2),
+        "name": "f",
+    }
 
 
 def cotangent(**changes):
-    return {"y": ONES, "pair": (1.0, [ONES]), "point": Plain(1.0, ONES), "n": None, "name": None} | changes
+    return {
+        "y": ONES,
+        "pair": (1.0, [ONES]),
+        "point": Plain(1.0, ONES),
+        "n": None,
+        "name": None,
+    } | changes
 
 
 def model():
@@ -558,7 +613,10 @@ rows(TreeError, EVERY, **{
          "tangents[0]", lambda b, v: pushforward(lambda x: x**3, b, (2.0,), (v,))),
     )
 })  # fmt: skip
-_COUNT = "{}: there are 2 arguments, so there must be as many tangents, not {}; None is the tangent of a Constant."
+_COUNT = (
+    "{}: there are 2 arguments, so there must be as many tangents, not {}; None is the tangent of a"
+    " Constant."
+)
 rows(
     TreeError, EVERY,
     tangents_too_few=(lambda b: pushforward(product, b, (X, Constant(X)), (X,)), _COUNT.format("pushforward", 1)),
@@ -582,7 +640,8 @@ rows(TreeError, EVERY, **{
     )
 })  # fmt: skip
 
-# Numbers and conversions ------------------------------------------------------------------------------------------------
+# Numbers and conversions
+# ------------------------------------------------------------------------------------------------
 
 
 def sparse(layout=torch.sparse_coo):
@@ -598,9 +657,13 @@ def nested(layout=torch.strided):
 
 
 _LARGE = (
-    "An integer argument has 1,329 bits, too many for a float, as which it would be differentiated. Wrap it in Constant(...)."
+    "An integer argument has 1,329 bits, too many for a float, as which it would be differentiated."
+    " Wrap it in Constant(...)."
 )
-_SPARSE = "A torch tensor has layout torch.{}; pass x.to_dense(). AutoTorch() takes it in a Constant(...)."
+_SPARSE = (
+    "A torch tensor has layout torch.{}; pass x.to_dense(). AutoTorch() takes it in a"
+    " Constant(...)."
+)
 _NESTED = "A torch tensor is nested, so it has no shape. Pass the list of its parts, list(x.unbind()), or " \
     "torch.nested.to_padded_tensor(x, 0.0). AutoTorch() takes it in a Constant(...)."  # fmt: skip
 _META = "A torch tensor on the meta device has a shape but no numbers, so only AutoTorch() takes it. Give it numbers first: " \
@@ -610,8 +673,7 @@ _LACKS = "{} has no {}, and nothing is narrowed silently. Convert the leaf yours
     "complex64, complex128, or use AutoFiniteDifferences(), which keeps every dtype."  # fmt: skip
 _LONG = np.dtype(np.longdouble)
 rows(
-    ConversionError, EVERY,
-    large_integer=(lambda b: gradient(product, b, 10**400, 2.0), _LARGE),
+    ConversionError, EVERY, large_integer=(lambda b: gradient(product, b, 10**400, 2.0), _LARGE),
     large_integer_prepared=(lambda b: prepare(gradient, square, b, 3)(10**400), _LARGE),
     sparse_tensor=(lambda b: gradient(never, b, sparse()), _SPARSE.format("sparse_coo")),
     sparse_in_a_tree=(lambda b: gradient(never, b, {"k": [sparse(torch.sparse_csr)]}), _SPARSE.format("sparse_csr")),
@@ -699,7 +761,8 @@ if not torch.cuda.is_available():
          "AutoTorch(device='cuda'): torch cannot put a tensor there (...). It sees cpu."),
     )  # fmt: skip
 
-# Pairs of backends ------------------------------------------------------------------------------------------------------
+# Pairs of backends
+# ------------------------------------------------------------------------------------------------
 
 _TRACED = "A leaf is traced by {} (...), and {} cannot see through that trace. Use one engine for nested calls, or " \
     "AutoFiniteDifferences() for the outer one."  # fmt: skip
@@ -733,7 +796,11 @@ rows(BackendError, "torch", **{
 _INSIDE = {
     "argument": lambda x: gradient(square, FINITE, x)[0].sum(),
     "number": lambda x: gradient(square, FINITE, x[0])[0].sum(),
-    "captured": lambda x: gradient(lambda y: (y**2 * x).sum(), FINITE, array_namespace(x).asarray(X))[0].sum(),
+    "captured": (
+        lambda x: gradient(lambda y: (y**2 * x).sum(), FINITE, array_namespace(x).asarray(X))[
+            0
+        ].sum()
+    ),
     "tangent": lambda x: pushforward(lambda y: y**2, FINITE, (X,), (x,)).tangent.sum(),
     "push": lambda x: linearize(lambda y: y**2, FINITE, X).push(x).sum(),
     "hessian": lambda x: hessian(square, FINITE, x).sum(),
@@ -745,12 +812,17 @@ rows((BackendError, ConversionError), DIFFERENTIATING, **{
     for name, f in _INSIDE.items()
 })  # fmt: skip
 
-# Objects ----------------------------------------------------------------------------------------------------------------
+# Objects
+# ------------------------------------------------------------------------------------------------
 
 
 def other(package, attribute, bases=(), **attributes):
     """A class of a package that need not be installed."""
-    return type("Quantity", bases, {"__module__": package, attribute: property(lambda self: X), **attributes})
+    return type(
+        "Quantity",
+        bases,
+        {"__module__": package, attribute: property(lambda self: X), **attributes},
+    )
 
 
 class Opaque:
@@ -784,7 +856,8 @@ _FIELD = "{} is an attribute that is not a field but holds a floating array, whi
     "Constant(...)."  # fmt: skip
 _NO_END = "... itself, so there is no end to it. Leave such a reference out, or hold a weakref.ref."
 _SUBCLASS = (
-    "a subclass of numpy.ndarray whose meaning an engine would drop. Pass numpy.asarray(x), or wrap it in Constant(...)."
+    "a subclass of numpy.ndarray whose meaning an engine would drop. Pass numpy.asarray(x), or wrap"
+    " it in Constant(...)."
 )
 _DTYPE = "which no engine differentiates. Convert it to floating arrays (for example x.astype(float), or a dict of fields), " \
     "or wrap it in " \
@@ -902,7 +975,8 @@ for _cls, _made in (
     _value = _cls()
     _value.held, _package = X, _cls.__module__.partition(".")[0]
     rows(NotDifferentiableError, "finite", **{f"{_package}_argument_{_made}": (
-        lambda b, value=_value: gradient(never, b, [X, value]), f"...Pass {_made}, in Constant(...)...",
+        lambda b, value=_value: gradient(never, b, [X, value]),
+        f"...Pass {_made}, in Constant(...)...",
     )})  # fmt: skip
     rows(TypeError, DIFFERENTIATING, **{f"{_package}_met_{_made}": (
         lambda b, value=_value: gradient(lambda x, y: x.sum() * abs(y), b, X, Constant(value)),
@@ -932,11 +1006,13 @@ rows(TreeError, "finite", **{
 )}, **{
     f"tree_without_end_{name}": (lambda b, take=take: take(knot(X)), f"the tree[1] is the tree{_NO_END}")
     for name, take in (
-        ("map", lambda t: tree.map(abs, t)), ("norm", tree.norm), ("zeros_like", tree.zeros_like), ("ravel", tree.ravel),
+        ("map", lambda t: tree.map(abs, t)), ("norm", tree.norm), ("zeros_like", tree.zeros_like),
+        ("ravel", tree.ravel),
     )
 })  # fmt: skip
 
-# Notes on the errors of f and of engines ----------------------------------------------------------------------------------
+# Notes on the errors of f and of engines
+# ----------------------------------------------------------------------------------
 
 _PROMOTED = "argument {} was an integer, so it was promoted to a float and differentiated; if f needs an integer there (an " \
     "axis, an " \
@@ -946,12 +1022,14 @@ _XP = "Write xp.sin(x) for np.sin(x), with xp = adinterface.array_namespace(x). 
     "with @adinterface.numpy_function. For SciPy use adinterface.scipy or @numpy_function(deep=True)."  # fmt: skip
 NUMPY = {
     "jax": f"NumPy or SciPy was called on a JAX array that is being differentiated. {_XP}",
-    "torch": f"NumPy or SciPy was called on a tensor that is being differentiated. {_XP} Pass a NumPy array w that f "
-    f"captures as an argument, "
-    "Constant(w).",
-    "autograd": f"NumPy or SciPy was called on an array that autograd is tracing. {_XP} Beside an array c that is not "
-    f"differentiated write "
-    "array_namespace(c, x).",
+    "torch": (
+        f"NumPy or SciPy was called on a tensor that is being differentiated. {_XP} Pass a NumPy"
+        " array w that f captures as an argument, Constant(w)."
+    ),
+    "autograd": (
+        f"NumPy or SciPy was called on an array that autograd is tracing. {_XP} Beside an array c"
+        " that is not differentiated write array_namespace(c, x)."
+    ),
 }
 _BACKWARD = " For NumPy in the backward of a torch.autograd.Function write AutoTorch(chunk_size=1)."
 
@@ -1020,9 +1098,12 @@ rows(
     large_int=(lambda b: gradient(product, b, X, Constant(2**70)), _INT.format("met a JAX array whose integers are narrower")),
 )  # fmt: skip
 _JAX_FUNCTION = (
-    "...\nA JAX function got {}. Write xp.sin(x) with xp = adinterface.array_namespace(x), or differentiate with AutoJax()..."
+    "...\nA JAX function got {}. Write xp.sin(x) with xp = adinterface.array_namespace(x), or"
+    " differentiate with AutoJax()..."
 )
-_TORCH_FUNCTION = _JAX_FUNCTION.replace("JAX function", "torch function").replace("AutoJax", "AutoTorch")
+_TORCH_FUNCTION = _JAX_FUNCTION.replace("JAX function", "torch function").replace(
+    "AutoJax", "AutoTorch"
+)
 _MET = "A NumPy array met a tensor. If f captured the array, pass it to f as an argument, Constant(w), which is a tensor " \
     "there, or decorate f with " \
     "adinterface.numpy_function. Solvers and code of the host get NumPy arrays: let them use no tensors and no torch " \
@@ -1033,7 +1114,9 @@ _W = np.array([1.0, 3.0])
 
 
 def solved(x):
-    return fixed_point(lambda y, a: 0.1 * y + _WEIGHT + a, x * 0, x, solver=lambda g, y: g(g(y))).sum()
+    return fixed_point(
+        lambda y, a: 0.1 * y + _WEIGHT + a, x * 0, x, solver=lambda g, y: g(g(y))
+    ).sum()
 
 
 def in_a_thread(x):
@@ -1063,7 +1146,10 @@ def branches(x):
 
 only_in_reverse = jax.custom_vjp(lambda x: 2 * x)
 only_in_reverse.defvjp(lambda x: (2 * x, None), lambda _, cotangent: (2 * cotangent,))
-_REVERSE = "...to a custom_vjp function...\nf calls a function that has a rule for reverse mode alone (jax.custom_vjp..."
+_REVERSE = (
+    "...to a custom_vjp function...\nf calls a function that has a rule for reverse mode alone"
+    " (jax.custom_vjp..."
+)
 _BUILD = "Build the array with xp.stack, xp.concat or xp.where"
 rows(
     TypeError, "jax",
@@ -1181,7 +1267,11 @@ def mixes_dtypes(x):
 
 
 def numpy_in_forward_mode(x):
-    return torch.from_numpy(x.numpy() ** 2) if torch._C._functorch.is_functorch_wrapped_tensor(x) else x**2
+    return (
+        torch.from_numpy(x.numpy() ** 2)
+        if torch._C._functorch.is_functorch_wrapped_tensor(x)
+        else x**2
+    )
 
 
 def write_and_add(x):
@@ -1205,8 +1295,7 @@ _NATIVE = "Code of torch got a NumPy array or number. Write AutoFiniteDifference
     "tensors, or xp.sin(x) with " \
     "xp = adinterface.array_namespace(x)."  # fmt: skip
 rows(
-    TypeError, "finite",
-    torch_sin=(lambda b: gradient(torch.sin, b, 1.5), f"...\n{_NATIVE}"),
+    TypeError, "finite", torch_sin=(lambda b: gradient(torch.sin, b, 1.5), f"...\n{_NATIVE}"),
     tensor=(lambda b: gradient(lambda x: (x * torch.ones(2)).sum(), b, X), "...native=AutoTorch()..."),
 )  # fmt: skip
 rows(
@@ -1214,10 +1303,12 @@ rows(
     jnp_sin=(lambda b: gradient(lambda x: jnp.sin(x).sum(), b, X), "...AutoFiniteDifferences(native=...)...jax..."),
 )  # fmt: skip
 
-# The table --------------------------------------------------------------------------------------------------------------
+# The table
+# ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:__array_wrap__ must accept:DeprecationWarning")  # torch's, to NumPy
+# torch's, to NumPy
+@pytest.mark.filterwarnings("ignore:__array_wrap__ must accept:DeprecationWarning")
 @pytest.mark.parametrize("row", [pytest.param(row, id=f"{row[0]}-{row[1]}") for row in ROWS])
 def test_a_wrong_call_says_what_was_wrong_what_was_seen_and_what_to_do(row):
     _, engine, call, cls, words = row
@@ -1227,7 +1318,11 @@ def test_a_wrong_call_says_what_was_wrong_what_was_seen_and_what_to_do(row):
 
 
 def test_each_row_has_another_name():
-    assert [name for name, count in collections.Counter((name, engine) for name, engine, *_ in ROWS).items() if count > 1] == []
+    assert [
+        name
+        for name, count in collections.Counter((name, engine) for name, engine, *_ in ROWS).items()
+        if count > 1
+    ] == []
 
 
 @pytest.mark.parametrize("cls", AdinterfaceError.__subclasses__())
@@ -1235,7 +1330,8 @@ def test_each_error_is_also_the_built_in_one_that_fits(cls):
     assert issubclass(cls, (TypeError, ValueError, ImportError))
 
 
-# What is no error -------------------------------------------------------------------------------------------------------
+# What is no error
+# ------------------------------------------------------------------------------------------------
 
 
 def _doubling_that_records(backward):
@@ -1252,9 +1348,13 @@ def _doubling_that_records(backward):
             return 2 * cotangent
 
     ours = jax.custom_vjp(lambda x: 2 * x)
-    ours.defvjp(lambda x: (2 * x, None), lambda _, cotangent: (backward.append("jax") or 2 * cotangent,))
+    ours.defvjp(
+        lambda x: (2 * x, None), lambda _, cotangent: (backward.append("jax") or 2 * cotangent,)
+    )
     primitive = autograd.extend.primitive(lambda x: 2 * x)
-    autograd.extend.defvjp(primitive, lambda ans, x: lambda cotangent: backward.append("autograd") or 2 * cotangent)
+    autograd.extend.defvjp(
+        primitive, lambda ans, x: lambda cotangent: backward.append("autograd") or 2 * cotangent
+    )
     return {"torch": Torch.apply, "jax": ours, "autograd": primitive}
 
 
@@ -1272,19 +1372,24 @@ def test_a_wrong_output_is_refused_before_any_backward_pass(engine):
 
 @each_engine
 @pytest.mark.parametrize("prepared", [False, True])
-def test_a_value_that_depends_on_no_argument_gives_zeros_and_a_warning_at_the_users_line(prepared, backend):
+def test_a_value_that_depends_on_no_argument_gives_zeros_and_a_warning_at_the_users_line(
+    prepared, backend
+):
     for operator in (gradient, value_and_gradient):
         message = (
-            f"{operator.__name__}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
-            f"Only what is computed inside f, from the arguments that f receives, is differentiated: a number made by "
-            f"float(x), x.item() or x.detach() is a constant, and so is what was pickled or copied by copy.deepcopy."
+            f"{operator.__name__}: the value of f depends on none of its differentiated arguments,"
+            " so every gradient is zero. Only what is computed inside f, from the arguments that f"
+            " receives, is differentiated: a number made by float(x), x.item() or x.detach() is a"
+            " constant, and so is what was pickled or copied by copy.deepcopy."
         )
         f = lambda x: (X * X).sum()
         call = prepare(operator, f, backend, X) if prepared else partial(operator, f, backend)
         for _ in range(1 + prepared):
             with pytest.warns(DisconnectedWarning, match=f"^{re.escape(message)}$") as seen:
                 result = call(X)
-            np.testing.assert_array_equal(result[-1][0] if operator is value_and_gradient else result[0], 0 * X)
+            np.testing.assert_array_equal(
+                result[-1][0] if operator is value_and_gradient else result[0], 0 * X
+            )
             assert seen[0].filename == __file__
 
 
@@ -1298,7 +1403,8 @@ def test_keywords_that_f_takes_and_other_errors_have_no_note():
 
 
 def test_a_prepared_call_without_the_constant_of_its_example_differentiates_both():
-    # As `gradient` does: a new structure is specialised once more. The number of specializations shows it.
+    # As `gradient` does: a new structure is specialised once more. The number of specializations
+    # shows it.
     fast = prepare(gradient, product, FINITE, X, Constant(X))
     assert fast(X, Constant(X))[1] is None
     np.testing.assert_allclose(fast(X, X)[1], X)
@@ -1316,21 +1422,38 @@ def test_what_the_notes_name_works(backend):
         np.testing.assert_allclose(gradient(f, backend, X)[0], slope, rtol=1e-6)
     by_product = lambda x, A: adinterface.scipy.sparse.product(A, x).sum()
     np.testing.assert_allclose(gradient(by_product, backend, X, Constant(_CSR))[0], X)
-    np.testing.assert_allclose(gradient(lambda x, c: array_namespace(c, x).sum(x * c), backend, X, Constant(X))[0], X)
+    np.testing.assert_allclose(
+        gradient(lambda x, c: array_namespace(c, x).sum(x * c), backend, X, Constant(X))[0], X
+    )
     np.testing.assert_allclose(gradient(lambda x: asyncio.run(coroutine(x)), backend, X)[0], ONES)
     np.testing.assert_allclose(gradient(branches, backend, X)[0], 2 * X)
-    np.testing.assert_allclose(gradient(lambda x, i: x[i].sum(), backend, X, Constant(np.array([0])))[0], [1.0, 0.0])
+    np.testing.assert_allclose(
+        gradient(lambda x, i: x[i].sum(), backend, X, Constant(np.array([0])))[0], [1.0, 0.0]
+    )
 
 
 def test_what_the_notes_name_for_torch_works():
     for remedy in (AutoFiniteDifferences(native=TORCH), TORCH):
-        np.testing.assert_allclose(gradient(lambda x: torch.sin(x).sum(), remedy, X)[0], np.cos(X), rtol=1e-6)
-    np.testing.assert_allclose(gradient(lambda x, w: torch.dot(w, x), TORCH, X, Constant(_W))[0], _W)
-    assert_tree(pullback(compiled_square(), AutoTorch(chunk_size=1), X).back.stacked(np.eye(2))[0], np.diag(2 * X))
-    assert_tree(hessian(fills, AutoTorch(mode="forward", chunk_size=1), X), hessian(fills, TORCH, X))
+        np.testing.assert_allclose(
+            gradient(lambda x: torch.sin(x).sum(), remedy, X)[0], np.cos(X), rtol=1e-6
+        )
+    np.testing.assert_allclose(
+        gradient(lambda x, w: torch.dot(w, x), TORCH, X, Constant(_W))[0], _W
+    )
+    assert_tree(
+        pullback(compiled_square(), AutoTorch(chunk_size=1), X).back.stacked(np.eye(2))[0],
+        np.diag(2 * X),
+    )
+    assert_tree(
+        hessian(fills, AutoTorch(mode="forward", chunk_size=1), X), hessian(fills, TORCH, X)
+    )
     reverse = AutoJax(mode="reverse")
-    assert_tree(pullback(lambda x: linearize(only_in_reverse, reverse, x).push(x), reverse, X).value, 2 * X)
-    tangent = torch.func.jvp(lambda x: gradient(square, TORCH, x)[0], (torch.ones(2),), (torch.ones(2),))[1]
+    assert_tree(
+        pullback(lambda x: linearize(only_in_reverse, reverse, x).push(x), reverse, X).value, 2 * X
+    )
+    tangent = torch.func.jvp(
+        lambda x: gradient(square, TORCH, x)[0], (torch.ones(2),), (torch.ones(2),)
+    )[1]
     assert_tree(tangent, 2 * torch.ones(2))
 
 
@@ -1341,10 +1464,20 @@ def test_sparse_and_nested_tensors_may_be_constants_as_the_messages_say(backend)
     fast = prepare(gradient, f, backend, Constant(torch.eye(2, dtype=torch.float64)), x)
     for constant in (torch.eye(2, dtype=torch.float64), sparse(), sparse(torch.sparse_csr)):
         for call in (partial(gradient, f, backend), fast):
-            torch.testing.assert_close(call(Constant(constant), x)[1], torch.ones_like(x), rtol=1e-7, atol=0)
-    total, scale = (lambda x, scale: sum([part.sum() for part in x.unbind()]) * scale), torch.tensor(2.0)
+            torch.testing.assert_close(
+                call(Constant(constant), x)[1], torch.ones_like(x), rtol=1e-7, atol=0
+            )
+    total, scale = (
+        (lambda x, scale: sum([part.sum() for part in x.unbind()]) * scale),
+        torch.tensor(2.0),
+    )
     for constant in (nested(), nested(torch.jagged)):
-        torch.testing.assert_close(gradient(total, backend, Constant(constant), scale)[1], torch.tensor(5.0), rtol=1e-3, atol=0)
+        torch.testing.assert_close(
+            gradient(total, backend, Constant(constant), scale)[1],
+            torch.tensor(5.0),
+            rtol=1e-3,
+            atol=0,
+        )
 
 
 @pytest.mark.parametrize("mode", [None, "forward"])
@@ -1355,9 +1488,19 @@ def test_a_tensor_without_numbers_has_a_gradient_without_numbers_on_torch(mode):
 
 def test_a_remedy_is_short():
     """One fact a sentence, and a sentence of at most 25 words."""
-    notes = [row.note for engine in ("jax", "torch") for row in importlib.import_module(f"adinterface_{engine}.notes").NOTES]
+    notes = [
+        row.note
+        for engine in ("jax", "torch")
+        for row in importlib.import_module(f"adinterface_{engine}.notes").NOTES
+    ]
     for backend in BACKENDS.values():
-        for f in (np.sin, torch.sin, lambda x: jnp.sin(x).sum(), scipy.special.logsumexp, lambda x: [x].shape):
+        for f in (
+            np.sin,
+            torch.sin,
+            lambda x: jnp.sin(x).sum(),
+            scipy.special.logsumexp,
+            lambda x: [x].shape,
+        ):
             try:
                 gradient(f, backend, X)
             except (TypeError, RuntimeError, AttributeError) as error:

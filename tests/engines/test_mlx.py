@@ -1,4 +1,6 @@
-"""MLX as an eager engine of a package of its own: `make engines` installs it, and runs this file alone."""
+"""MLX as an eager engine of a package of its own: `make engines` installs it, and runs this file
+alone.
+"""
 
 import warnings
 

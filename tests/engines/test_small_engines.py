@@ -1,4 +1,6 @@
-"""Backends of a distribution of their own, in the folder `small_engines`: found by entry point, used as ours are."""
+"""Backends of a distribution of their own, in the folder `small_engines`: found by entry point,
+used as ours are.
+"""
 
 import json
 import os
@@ -20,7 +22,16 @@ def site(tmp_path_factory):
     """A directory into which the distribution is installed."""
     folder = tmp_path_factory.mktemp("stranger")
     shutil.copytree(SOURCE, folder / "source", ignore=shutil.ignore_patterns("__pycache__"))
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--no-index",
+    ]
     command += ["--no-build-isolation", "--target", str(folder / "site"), str(folder / "source")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -29,7 +40,9 @@ def site(tmp_path_factory):
 
 @pytest.fixture
 def run(site):
-    """Runs a program beside the installed distribution, warnings being errors, and gives what it printed."""
+    """Runs a program beside the installed distribution, warnings being errors, and gives what it
+    printed.
+    """
 
     def program(text):
         command = [sys.executable, "-W", "error", "-c", textwrap.dedent(text)]
@@ -96,7 +109,10 @@ def test_a_stranger_differentiates_a_tree_as_our_backends_do(engine, auto, run):
 
 
 def _close(numbers):
-    return [_close(number) if isinstance(number, list) else pytest.approx(number, rel=1e-12) for number in numbers]
+    return [
+        _close(number) if isinstance(number, list) else pytest.approx(number, rel=1e-12)
+        for number in numbers
+    ]
 
 
 @each_stranger
@@ -121,7 +137,10 @@ def test_a_strangers_missing_engine_is_named_with_its_own_install_command(engine
         except MissingEngineError as error:
             print(error)
     """)
-    assert printed == f"{auto} needs {engine}, which is not installed: pip install adinterface-stranger\n"
+    assert (
+        printed
+        == f"{auto} needs {engine}, which is not installed: pip install adinterface-stranger\n"
+    )
 
 
 @each_stranger

@@ -1,6 +1,8 @@
-"""TensorFlow as an engine of a package of its own: `make engines` installs it, and runs this file alone.
+"""TensorFlow as an engine of a package of its own: `make engines` installs it, and runs this file
+alone.
 
-The tests switch TensorFlow's NumPy operators on, as f in the scenarios needs them. The switch holds for the process.
+The tests switch TensorFlow's NumPy operators on, as f in the scenarios needs them. The switch holds
+for the process.
 """
 
 import warnings
@@ -65,7 +67,9 @@ def test_a_prepared_call_is_compiled_once_for_a_signature():
     assert fast.specializations == 1
     for n, result in enumerate(results, 1):
         plain = value_and_gradient(energy, BACKEND, {"x": X * n, "k": 3.0})
-        np.testing.assert_allclose(tree.ravel(result.gradient)[0], tree.ravel(plain.gradient)[0], rtol=1e-13)
+        np.testing.assert_allclose(
+            tree.ravel(result.gradient)[0], tree.ravel(plain.gradient)[0], rtol=1e-13
+        )
 
 
 def test_operators_of_higher_order_batches_and_threads():
@@ -73,9 +77,14 @@ def test_operators_of_higher_order_batches_and_threads():
         return engine.NAMESPACE.sum(x**3)
 
     np.testing.assert_allclose(hessian(cubes, BACKEND, X), np.diag(6 * X), rtol=1e-13)
-    np.testing.assert_allclose(batched(gradient, cubes, BACKEND, Each(np.stack([X, 2 * X])))[0], 3 * np.stack([X, 2 * X]) ** 2)
+    np.testing.assert_allclose(
+        batched(gradient, cubes, BACKEND, Each(np.stack([X, 2 * X])))[0],
+        3 * np.stack([X, 2 * X]) ** 2,
+    )
     with ThreadPoolExecutor(4) as threads:
-        for n, (result,) in enumerate(threads.map(lambda n: gradient(cubes, BACKEND, n * X), range(20))):
+        for n, (result,) in enumerate(
+            threads.map(lambda n: gradient(cubes, BACKEND, n * X), range(20))
+        ):
             np.testing.assert_allclose(result, 3 * (n * X) ** 2)
     assert "AutoTensorFlow" in str(explain(gradient, cubes, BACKEND, X))
 
@@ -85,5 +94,7 @@ def test_a_loop_that_the_compiler_cannot_decide_names_the_hook():
         return while_loop(lambda y: y < 10.0, lambda y: 2.0 * y, x)
 
     assert gradient(doubled, BACKEND, 1.5)[0] == 8.0
-    with pytest.raises(BackendError, match=r"while_loop: tensorflow does not know .* \(`Library.loops`\)"):
+    with pytest.raises(
+        BackendError, match=r"while_loop: tensorflow does not know .* \(`Library.loops`\)"
+    ):
         prepare(gradient, doubled, BACKEND, 1.5)(1.5)

@@ -89,7 +89,8 @@ def bowl(m):
 BOWL = {"a": 0.0, "b": np.array([1.0, 3.0]), "tag": "x"}
 
 
-# Plain steps ------------------------------------------------------------------------------------------------------------
+# Plain steps
+# ------------------------------------------------------------------------------------------------
 
 
 @every
@@ -104,7 +105,8 @@ def test_update_keeps_types_and_what_has_no_gradient(backend):
     np.testing.assert_array_equal(update(model(), Model(None, 1.0), 0.5).w, model().w)
 
 
-# Optax ------------------------------------------------------------------------------------------------------------------
+# Optax
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("array", [np.asarray, jnp.asarray])
@@ -141,18 +143,28 @@ def test_what_optax_needs_in_each_step_is_named(needed, jit, backend):
 
 
 def test_errors_of_optax():
-    with pytest.raises(TypeError, match=r"must have the methods init and update, not <function adam.*Call it first, such as"):
+    with pytest.raises(
+        TypeError,
+        match=r"must have the methods init and update, not <function adam.*Call it first, such as",
+    ):
         from_optax(optax.adam)
     optimiser = from_optax(optax.sgd(0.1))
-    with pytest.raises(TreeError, match=r"The gradient has None for the model's parameter \.w, .*wrap it in Constant"):
+    with pytest.raises(
+        TreeError,
+        match=r"The gradient has None for the model's parameter \.w, .*wrap it in Constant",
+    ):
         optimiser.step(Model(None, 1.0), optimiser.init(model()), model())
-    with pytest.raises(TreeError, match=r"The gradient is a tuple of 2 entries.*Wrap the other arguments of f in Constant"):
+    with pytest.raises(
+        TreeError,
+        match=r"The gradient is a tuple of 2 entries.*Wrap the other arguments of f in Constant",
+    ):
         update(model(), (model(), X), 0.1)
     with pytest.raises(TreeError, match=r"the gradient is a dict, but the model has a Model there"):
         update(model(), {}, 0.1)
 
 
-# torch.optim ------------------------------------------------------------------------------------------------------------
+# torch.optim
+# ------------------------------------------------------------------------------------------------
 
 
 @engines
@@ -160,7 +172,10 @@ def test_torch_optim_keeps_the_dataclass_and_gives_torch_numbers(backend):
     optimiser, moved = from_torch_optim(torch.optim.Adam, model(), lr=0.1), model()
     for _ in range(3):
         moved = optimiser.step(gradient(loss, backend, moved, Constant(X)))
-    w, b = torch.tensor(model().w, requires_grad=True), torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
+    w, b = (
+        torch.tensor(model().w, requires_grad=True),
+        torch.tensor(0.5, dtype=torch.float64, requires_grad=True),
+    )
     own = torch.optim.Adam([w, b], lr=0.1)
     for _ in range(3):
         own.zero_grad()
@@ -192,7 +207,8 @@ def test_torch_optim_writes_into_modules_and_takes_closures():
         from_torch_optim(torch.optim.SGD([torch.ones(1)]), model())
 
 
-# The whole step -----------------------------------------------------------------------------------------------------------
+# The whole step
+# ------------------------------------------------------------------------------------------------
 
 
 def _optimisers():
@@ -234,13 +250,20 @@ def test_no_optimiser_moves_the_constants_of_a_model(make, backend):
     def without(m, x, factor, held):
         return _frozen(m["w"], x, factor, held) + 0.25
 
-    start = {"w": np.array([1.0, 2.0]), "factor": Constant(factor), "held": Constant(held), "level": Constant(0.25)}
+    start = {
+        "w": np.array([1.0, 2.0]),
+        "factor": Constant(factor),
+        "held": Constant(held),
+        "level": Constant(0.25),
+    }
     alone = {"w": np.array([1.0, 2.0])}
     trainings, losses = [], []
     for f, m, data in ((with_constants, start, (X,)), (without, alone, (X, factor, held))):
         for compiled in (None, False):
             optimiser = make(m)
-            training = Training(f, backend, optimiser, None if hasattr(optimiser, "model") else m, compiled=compiled)
+            training = Training(
+                f, backend, optimiser, None if hasattr(optimiser, "model") else m, compiled=compiled
+            )
             trainings.append(training)
             losses.append([training(*data) for _ in range(3)])
     np.testing.assert_allclose(losses, [losses[-1]] * 4, rtol=1e-6)
@@ -261,7 +284,9 @@ def _frozen(w, x, factor, held):
 @pytest.mark.parametrize("array", [np.ones, jnp.ones], ids=["numpy", "jax"])
 @pytest.mark.parametrize("cls", [dict, Tied], ids=["dict", "dataclass"])
 def test_a_compiled_step_keeps_one_array_one_parameter_and_all_types(cls, array, backend):
-    """Beside the same steps apart: tied weights move once, dicts keep their order, Python numbers stay such."""
+    """Beside the same steps apart: tied weights move once, dicts keep their order, Python numbers
+    stay such.
+    """
 
     def objective(m):
         get = m.__getitem__ if cls is dict else lambda name: getattr(m, name)
@@ -271,13 +296,20 @@ def test_a_compiled_step_keeps_one_array_one_parameter_and_all_types(cls, array,
     for compiled in (None, False):
         shared = array(2, dtype="float32")
         start = cls(w=shared, a=shared, n=0.5)
-        training = Training(objective, backend, from_optax(optax.adam(0.1)), start, compiled=compiled)
+        training = Training(
+            objective, backend, from_optax(optax.adam(0.1)), start, compiled=compiled
+        )
         values = [float(training()) for _ in range(4)]
         moved = training.model if cls is dict else vars(training.model)
         assert [*moved] == ["w", "a", "n"]
         assert moved["w"] is moved["a"]
-        assert (type(moved["n"]), type(moved["w"]), moved["w"].dtype) == (float, type(shared), "float32")
-        training.model = training.model if cls is dict else cls(**moved)  # another object, tied as well
+        assert (type(moved["n"]), type(moved["w"]), moved["w"].dtype) == (
+            float,
+            type(shared),
+            "float32",
+        )
+        # another object, tied as well
+        training.model = training.model if cls is dict else cls(**moved)
         values.append(float(training()))
         other = cls(w=array(2, dtype="float32"), a=array(2, dtype="float32"), n=0.5)
         free = Training(objective, backend, from_optax(optax.adam(0.1)), other, compiled=compiled)
@@ -288,11 +320,15 @@ def test_a_compiled_step_keeps_one_array_one_parameter_and_all_types(cls, array,
         assert not np.array_equal(moved["w"], moved["a"])
         found.append((values, [*moved.values()]))
     for ours, apart in zip(*found):
-        np.testing.assert_allclose(np.hstack(ours), np.hstack(apart), rtol=2e-4 if backend == BACKENDS[3] else 1e-5)
+        np.testing.assert_allclose(
+            np.hstack(ours), np.hstack(apart), rtol=2e-4 if backend == BACKENDS[3] else 1e-5
+        )
 
 
 def test_errors_of_training():
-    with pytest.raises(TypeError, match=r"optimiser must be one of this package.s, such as from_optax\(...\)"):
+    with pytest.raises(
+        TypeError, match=r"optimiser must be one of this package.s, such as from_optax\(...\)"
+    ):
         Training(loss, AutoTorch(), "adam", model())
     with pytest.raises(TypeError, match="the model is missing"):
         Training(loss, AutoTorch(), 0.1)
@@ -304,7 +340,8 @@ def test_errors_of_training():
         Training(lambda m, x: x @ m.w, AutoJax(), from_optax(optax.sgd(0.1)), model())(X)
 
 
-# Solvers ------------------------------------------------------------------------------------------------------------------
+# Solvers
+# ------------------------------------------------------------------------------------------------
 
 
 def test_a_gradient_that_vanishes_is_no_cause_for_a_warning_and_noise_is():
@@ -313,40 +350,68 @@ def test_a_gradient_that_vanishes_is_no_cause_for_a_warning_and_noise_is():
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = minimize(smooth, AutoFiniteDifferences(), {"a": 0.0, "b": 0.0}, options={"gtol": 1e-8})
+        found = minimize(
+            smooth, AutoFiniteDifferences(), {"a": 0.0, "b": 0.0}, options={"gtol": 1e-8}
+        )
     assert found.x["a"] == pytest.approx(1.0, abs=1e-7)
     noise = iter(np.random.default_rng(0).normal(size=100_000))
     with pytest.warns(PrecisionWarning, match="^value_and_gradient: ") as caught:
-        minimize(lambda m: smooth(m) + 1e-3 * next(noise), AutoFiniteDifferences(), {"a": 0.0, "b": 0.0})
+        minimize(
+            lambda m: smooth(m) + 1e-3 * next(noise), AutoFiniteDifferences(), {"a": 0.0, "b": 0.0}
+        )
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize("method", ["Newton-CG", "trust-exact", "trust-ncg", "L-BFGS-B", "SLSQP", "Nelder-Mead", "COBYQA"])
+@pytest.mark.parametrize(
+    "method",
+    ["Newton-CG", "trust-exact", "trust-ncg", "L-BFGS-B", "SLSQP", "Nelder-Mead", "COBYQA"],
+)
 def test_every_kind_of_method_gets_what_it_takes(method):
     results = []
-    minimize(bowl, AutoTorch(), BOWL, method=method, callback=None if method == "COBYQA" else lambda m: results.append(m))
+    minimize(
+        bowl,
+        AutoTorch(),
+        BOWL,
+        method=method,
+        callback=None if method == "COBYQA" else lambda m: results.append(m),
+    )
     result = minimize(bowl, AutoTorch(), BOWL, method=method)
     np.testing.assert_allclose(result.vector, [1.0, -2.0, 1.0], atol=2e-3)
 
 
 def test_hessian_products_and_matrices():
-    result = minimize(bowl, AutoTorch(), BOWL, method="trust-constr", hessian="matrix", options={"maxiter": 30})
+    result = minimize(
+        bowl, AutoTorch(), BOWL, method="trust-constr", hessian="matrix", options={"maxiter": 30}
+    )
     np.testing.assert_allclose(result.vector, [1.0, -2.0, 1.0], atol=1e-4)
     with pytest.raises(ValueError, match="hessian must be 'matrix', 'product' or None"):
         minimize(bowl, AutoTorch(), BOWL, hessian="dense")
 
 
 def test_bounds_and_constraints_are_trees():
-    bounded = minimize(bowl, AutoTorch(), BOWL, bounds=({"a": None, "b": 0.0, "tag": None}, {"a": 0.5, "b": None, "tag": None}))
+    bounded = minimize(
+        bowl,
+        AutoTorch(),
+        BOWL,
+        bounds=({"a": None, "b": 0.0, "tag": None}, {"a": 0.5, "b": None, "tag": None}),
+    )
     np.testing.assert_allclose(bounded.vector, [0.5, 0.0, 0.5], atol=1e-5)
     pairs = minimize(bowl, AutoTorch(), BOWL, bounds=[(None, 0.5), (0, None), (0, None)])
     np.testing.assert_allclose(pairs.vector, bounded.vector, atol=1e-5)
-    on_line = minimize(bowl, AutoTorch(), BOWL, constraints={"type": "eq", "fun": lambda m: {"r": m["b"][0] - m["a"]}})
+    on_line = minimize(
+        bowl,
+        AutoTorch(),
+        BOWL,
+        constraints={"type": "eq", "fun": lambda m: {"r": m["b"][0] - m["a"]}},
+    )
     assert on_line.x["b"][0] == pytest.approx(on_line.x["a"], abs=1e-6)
     limit = scipy.optimize.NonlinearConstraint(lambda m: m["b"][1], 2.0, np.inf)
     above = minimize(bowl, AutoTorch(), BOWL, constraints=limit, method="SLSQP")
     assert above.x["b"][1] == pytest.approx(2.0, abs=1e-6)
-    with pytest.raises(TreeError, match=r"the upper bound\['b'\] has shape \(3,\), but the model has shape \(2,\) there"):
+    with pytest.raises(
+        TreeError,
+        match=r"the upper bound\['b'\] has shape \(3,\), but the model has shape \(2,\) there",
+    ):
         minimize(bowl, AutoTorch(), BOWL, bounds=(None, {"a": 1.0, "b": np.ones(3), "tag": None}))
 
 
@@ -369,7 +434,9 @@ def _never(*args):
     pytest.fail("f was called")
 
 
-@pytest.mark.parametrize(("start", "seen", "remedy"), INTEGERS, ids=[seen for _, seen, _ in INTEGERS])
+@pytest.mark.parametrize(
+    ("start", "seen", "remedy"), INTEGERS, ids=[seen for _, seen, _ in INTEGERS]
+)
 @pytest.mark.parametrize(
     "fit",
     [
@@ -393,7 +460,14 @@ def test_an_integer_in_a_start_is_refused_by_name(fit, start, seen, remedy):
 
 
 @pytest.mark.parametrize(
-    "start", [{"a": 0.1, "b": 3.0}, [0.1, 3.0], (0.1, 3.0), np.array([0.1, 3.0]), {"w": np.array([0.1, 3.0])}]
+    "start",
+    [
+        {"a": 0.1, "b": 3.0},
+        [0.1, 3.0],
+        (0.1, 3.0),
+        np.array([0.1, 3.0]),
+        {"w": np.array([0.1, 3.0])},
+    ],
 )
 def test_bounds_in_the_form_of_scipy(start):
     def away(m):
@@ -401,8 +475,15 @@ def test_bounds_in_the_form_of_scipy(start):
         return w - np.array([1.5, 1.5])
 
     differences = AutoFiniteDifferences()
-    minimum = lambda bounds: minimize(lambda m: (away(m) ** 2).sum(), differences, start, bounds=bounds).vector
-    pairs = ([(0, 1), (2, 5)], ((0, 1), [2, None]), (([0, 1]), (2, 5)), scipy.optimize.Bounds([0, 2], [1, 5]))
+    minimum = lambda bounds: (
+        minimize(lambda m: (away(m) ** 2).sum(), differences, start, bounds=bounds).vector
+    )
+    pairs = (
+        [(0, 1), (2, 5)],
+        ((0, 1), [2, None]),
+        (([0, 1]), (2, 5)),
+        scipy.optimize.Bounds([0, 2], [1, 5]),
+    )
     for bounds in pairs:
         np.testing.assert_allclose(minimum(bounds), [1.0, 2.0], atol=1e-6)
     for bounds in (([0, 2], [1, 5]), ((0, 2), np.array([1, 5])), (0, [1, 5])):
@@ -410,7 +491,10 @@ def test_bounds_in_the_form_of_scipy(start):
         np.testing.assert_allclose(least.vector, [1.0, 2.0 if bounds[0] else 1.5], atol=1e-4)
     both = ((0, 1), (2, 5)) if type(start) is tuple else ([0, 1], [2, 5])
     if type(start) in (list, tuple):  # two trees like the start, or two pairs
-        with pytest.raises(TypeError, match=r"may be two pairs \(lowest, highest\).*Pass a list of pairs, \[[\[\(]0, 1"):
+        with pytest.raises(
+            TypeError,
+            match=r"may be two pairs \(lowest, highest\).*Pass a list of pairs, \[[\[\(]0, 1",
+        ):
             minimum(both)
     else:
         np.testing.assert_allclose(minimum(both), [1.0, 2.0], atol=1e-6)
@@ -426,7 +510,10 @@ def test_bounds_in_the_form_of_scipy(start):
     ],
 )
 def test_a_fit_in_the_order_of_scipy(call):
-    words = r"^curve_fit takes a function f\(model, x\), .*: curve_fit\(f, backend, x, y, start\)\. In SciPy's order x"
+    words = (
+        r"^curve_fit takes a function f\(model, x\), .*: curve_fit\(f, backend, x, y, start\)\. In"
+        r" SciPy's order x"
+    )
     with pytest.raises(TypeError, match=words):
         call(lambda m, x: m["a"] * x, np.ones(3), np.ones(3), {"a": 1.0}, AutoJax())
 
@@ -454,7 +541,11 @@ def test_complex_float32_and_shared_leaves():
     assert result.x["x"].dtype == np.float32
     assert result.x["z"] == pytest.approx(1 + 2j, abs=1e-3)
     shared = np.zeros(2)
-    problem = flat(lambda m: ((m["a"] - 1) ** 2).sum() + ((m["b"] - 3) ** 2).sum(), AutoTorch(), {"a": shared, "b": shared})
+    problem = flat(
+        lambda m: ((m["a"] - 1) ** 2).sum() + ((m["b"] - 3) ** 2).sum(),
+        AutoTorch(),
+        {"a": shared, "b": shared},
+    )
     np.testing.assert_allclose(problem.jac(problem.x0), [-8.0, -8.0])
     np.testing.assert_allclose(problem.hess(problem.x0), 4 * np.eye(2))
     np.testing.assert_allclose(problem.hessp(problem.x0, np.ones(2)), [4.0, 4.0])
@@ -470,12 +561,22 @@ def test_least_squares_root_and_curve_fit(backend):
     fitted = least_squares(residuals, backend, start)
     np.testing.assert_allclose(fitted.vector, [1.0, 1.0, 3.0], atol=1e-6)
     assert fitted.jac.shape == (3, 3)
-    bounded = least_squares(residuals, backend, start, bounds=(None, {"x": None, "c": 2.0}), x_scale={"x": 1.0, "c": 2.0})
+    bounded = least_squares(
+        residuals,
+        backend,
+        start,
+        bounds=(None, {"x": None, "c": 2.0}),
+        x_scale={"x": 1.0, "c": 2.0},
+    )
     assert bounded.x["c"] == pytest.approx(2.0, abs=1e-4)
     assert find_root(residuals, backend, start).x["c"] == pytest.approx(3.0)
     x = np.linspace(0, 1, 8)
     best, covariance = curve_fit(
-        lambda m, x: m["x"][0] * x + m["c"] * x**2, backend, x, 2 * x - x**2, {"c": 0.0, "x": np.ones(1)}
+        lambda m, x: m["x"][0] * x + m["c"] * x**2,
+        backend,
+        x,
+        2 * x - x**2,
+        {"c": 0.0, "x": np.ones(1)},
     )
     np.testing.assert_allclose([best["c"], best["x"][0]], [-1.0, 2.0], atol=1e-6)
     assert covariance.shape == (2, 2)
@@ -505,10 +606,16 @@ def test_value_and_gradient_come_from_one_call():
 
 def test_errors_of_solvers(monkeypatch):
     with pytest.raises(
-        TypeError, match=r"minimize: leave jac= out. The backend gives the derivatives.*flat\(f, backend, start\)"
+        TypeError,
+        match=(
+            r"minimize: leave jac= out. The backend gives the derivatives.*flat\(f, backend,"
+            r" start\)"
+        ),
     ):
         minimize(bowl, AutoTorch(), BOWL, jac=lambda x: x)
-    with pytest.raises(TypeError, match=r"least_squares: leave args= out. Further arguments of f follow the start"):
+    with pytest.raises(
+        TypeError, match=r"least_squares: leave args= out. Further arguments of f follow the start"
+    ):
         least_squares(bowl, AutoTorch(), BOWL, args=(1,))
     with pytest.raises(TypeError, match=r"curve_fit: leave p0= out. The start follows the data"):
         curve_fit(bowl, AutoTorch(), 1.0, 1.0, BOWL, p0=[1.0])
@@ -520,33 +627,50 @@ def test_errors_of_solvers(monkeypatch):
         minimize(flat(bowl, AutoTorch(), BOWL), AutoTorch(), BOWL)
     with pytest.raises(NotDifferentiableError, match="nothing to solve for"):
         minimize(bowl, AutoTorch(), {"n": "one"})
-    with pytest.raises(BackendError, match=r"^The argument `backend` must be a backend, not \(0, 1\)\."):
+    with pytest.raises(
+        BackendError, match=r"^The argument `backend` must be a backend, not \(0, 1\)\."
+    ):
         solve_ivp(bowl, (0, 1), BOWL, AutoTorch())
     with pytest.raises(NotDifferentiableError, match=r"find_root: the start\['z'\] is complex"):
         find_root(lambda m: m["z"], AutoTorch(), {"z": 1j})
-    with pytest.raises(ValueError, match=r"the vector has shape \(2,\), but the start has 3 numbers"):
+    with pytest.raises(
+        ValueError, match=r"the vector has shape \(2,\), but the start has 3 numbers"
+    ):
         flat(bowl, AutoTorch(), BOWL).unravel([1.0, 2.0])
     with pytest.raises(TreeError, match=r"^what f returned is a float, but y has a dict there"):
         solve_ivp(lambda t, y: y["x"], AutoTorch(), (0, 1), {"x": 1.0, "v": 0.0})
-    with pytest.raises(TreeError, match=r"^what f returned has None, or a Constant, where y has numbers"):
+    with pytest.raises(
+        TreeError, match=r"^what f returned has None, or a Constant, where y has numbers"
+    ):
         solve_ivp(lambda t, y: {"x": None, "v": y["x"]}, AutoTorch(), (0, 1), {"x": 1.0, "v": 0.0})
     with pytest.raises(OutputError, match=r"f returned 1 numbers, but y has 2"):
         solve_ivp(lambda t, y: [y[0]], AutoTorch(), (0, 1), np.ones(2))
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    with pytest.raises(MissingEngineError, match=r"minimize needs SciPy.*pip install 'adinterface\[scipy\]'") as missing:
+    with pytest.raises(
+        MissingEngineError, match=r"minimize needs SciPy.*pip install 'adinterface\[scipy\]'"
+    ) as missing:
         minimize(bowl, AutoTorch(), BOWL)
     assert missing.value.__suppress_context__
 
 
-# Shapes and structures --------------------------------------------------------------------------------------------------
+# Shapes and structures
+# --------------------------------------------------------------------------------------------------
 
 LIBRARIES = {"numpy": np.asarray, "jax": jnp.asarray, "torch": torch.as_tensor}
 STEPPED = {
     "update": lambda model, gradient: update(model, gradient, 0.1),
     "optax.step": lambda model, gradient: sgd(model).step(gradient, sgd(model).init(model), model),
-    "optax.update": lambda model, gradient: sgd(model).update(gradient, sgd(model).init(model), model),
-    "torch_optim": lambda model, gradient: from_torch_optim(torch.optim.SGD, model, lr=0.1).step(gradient),
-    "torch_optim, shared": lambda model, gradient: from_torch_optim(torch.optim.SGD, model, share_memory=True).step(gradient),
+    "optax.update": (
+        lambda model, gradient: sgd(model).update(gradient, sgd(model).init(model), model)
+    ),
+    "torch_optim": (
+        lambda model, gradient: from_torch_optim(torch.optim.SGD, model, lr=0.1).step(gradient)
+    ),
+    "torch_optim, shared": (
+        lambda model, gradient: from_torch_optim(torch.optim.SGD, model, share_memory=True).step(
+            gradient
+        )
+    ),
     "flat": lambda model, gradient: flat(bowl, AutoFiniteDifferences(), model).ravel(gradient),
 }
 
@@ -561,7 +685,10 @@ def sgd(model, jit=True):
 def test_a_gradient_of_another_shape_is_an_error_that_names_the_path(name, array, own, other):
     model = {"layer": [array(np.ones(own, "float32"))]}
     slope = {"layer": [array(np.ones(other, "float32"))]}
-    message = f"the gradient['layer'][0] has shape {other}, but the model has shape {own} there. Nothing is broadcast: pass"
+    message = (
+        f"the gradient['layer'][0] has shape {other}, but the model has shape {own} there. Nothing"
+        " is broadcast: pass"
+    )
     for given in (slope, (slope, None)):
         with pytest.raises(TreeError) as caught:
             STEPPED[name](model, given)
@@ -571,19 +698,31 @@ def test_a_gradient_of_another_shape_is_an_error_that_names_the_path(name, array
 @pytest.mark.parametrize("name", STEPPED)
 def test_a_gradient_that_is_complex_or_of_another_structure_is_an_error(name):
     model = {"w": np.ones(2), "b": 1.0}
-    with pytest.raises(TreeError, match=r"^the gradient\['w'\] is complex, but the model has real numbers there\."):
+    with pytest.raises(
+        TreeError, match=r"^the gradient\['w'\] is complex, but the model has real numbers there\."
+    ):
         STEPPED[name](model, {"w": np.ones(2) * 1j, "b": 1.0})
-    with pytest.raises(TreeError, match=r"^the gradient\['b'\] has shape \(1,\), but the model has shape \(\) there\."):
+    with pytest.raises(
+        TreeError,
+        match=r"^the gradient\['b'\] has shape \(1,\), but the model has shape \(\) there\.",
+    ):
         STEPPED[name](model, {"w": np.ones(2), "b": np.ones(1)})
-    with pytest.raises(TreeError, match=r"^the gradient has the keys 'w', 'c', but the model has 'w', 'b' there"):
+    with pytest.raises(
+        TreeError, match=r"^the gradient has the keys 'w', 'c', but the model has 'w', 'b' there"
+    ):
         STEPPED[name](model, {"w": np.ones(2), "c": 1.0})
 
 
 def test_the_step_of_plain_descent_is_a_number():
     model = {"w": np.ones((3, 1))}
-    with pytest.raises(TreeError, match=r"^update: the step must be a number or a 0-d array, but has shape \(3,\)\."):
+    with pytest.raises(
+        TreeError,
+        match=r"^update: the step must be a number or a 0-d array, but has shape \(3,\)\.",
+    ):
         update(model, model, np.ones(3))
-    with pytest.raises(TreeError, match=r"^update: the step is complex, but the leaf \['w'\] is real\."):
+    with pytest.raises(
+        TreeError, match=r"^update: the step is complex, but the leaf \['w'\] is real\."
+    ):
         update(model, model, 1j)
 
 
@@ -600,7 +739,10 @@ def test_the_gradient_may_be_of_another_library(array):
 def test_the_state_of_another_model_is_an_error(jit):
     optimiser, model = from_optax(optax.adam(0.1), jit=jit), {"w": np.ones((3, 1))}
     state = optimiser.init({"w": np.ones(3)})
-    message = r"^optax: the transformation returned shape \(3, 3\) for the parameter \['w'\] of shape \(3, 1\)\. Pass the"
+    message = (
+        r"^optax: the transformation returned shape \(3, 3\) for the parameter \['w'\] of shape"
+        r" \(3, 1\)\. Pass the"
+    )
     for call in (optimiser.step, optimiser.update):
         with pytest.raises(TreeError, match=message):
             call(model, state, model)
@@ -611,31 +753,62 @@ def test_the_state_of_another_model_is_an_error(jit):
 def test_a_differential_equation_takes_numbers_by_their_keys(backend, method):
     """Position and velocity would change places if the order decided."""
     start = {"x": 1.0, "v": 0.0}
-    solution = solve_ivp(lambda t, y: {"v": -y["x"], "x": y["v"]}, backend, (0.0, 1.0), start, method=method, rtol=1e-6)
+    solution = solve_ivp(
+        lambda t, y: {"v": -y["x"], "x": y["v"]},
+        backend,
+        (0.0, 1.0),
+        start,
+        method=method,
+        rtol=1e-6,
+    )
     assert solution.y["x"][-1] == pytest.approx(np.cos(1.0), abs=1e-4)
-    listed = solve_ivp(lambda t, y: [y[1], -y[0]], backend, (0.0, 1.0), np.array([1.0, 0.0]), method=method, rtol=1e-6)
+    listed = solve_ivp(
+        lambda t, y: [y[1], -y[0]],
+        backend,
+        (0.0, 1.0),
+        np.array([1.0, 0.0]),
+        method=method,
+        rtol=1e-6,
+    )
     np.testing.assert_allclose(listed.y[0], solution.y["x"], rtol=1e-6)
 
 
 def test_a_differential_equation_of_another_shape_is_an_error():
-    with pytest.raises(TreeError, match=r"^what f returned has shape \(3, 2\), but y has shape \(2, 3\) there\."):
+    with pytest.raises(
+        TreeError, match=r"^what f returned has shape \(3, 2\), but y has shape \(2, 3\) there\."
+    ):
         solve_ivp(lambda t, y: y.T, AutoAutograd(), (0.0, 1.0), np.ones((2, 3)))
 
 
 def test_data_that_do_not_fit_the_curve_are_an_error():
     x = np.arange(6.0)
-    with pytest.raises(TreeError, match=r"^what f returned has shape \(2, 3\), but the data has shape \(3, 2\) there\."):
-        curve_fit(lambda m, x: (m["k"] * x).reshape(2, 3), AutoAutograd(), x, x.reshape(3, 2), {"k": 1.5})
-    with pytest.raises(TreeError, match=r"^sigma\['a'\] has shape \(1,\), but the data has shape \(6,\) there\."):
-        curve_fit(lambda m, x: {"a": m["k"] * x}, AutoAutograd(), x, {"a": x}, {"k": 1.5}, sigma={"a": np.ones(1)})
+    with pytest.raises(
+        TreeError,
+        match=r"^what f returned has shape \(2, 3\), but the data has shape \(3, 2\) there\.",
+    ):
+        curve_fit(
+            lambda m, x: (m["k"] * x).reshape(2, 3), AutoAutograd(), x, x.reshape(3, 2), {"k": 1.5}
+        )
+    with pytest.raises(
+        TreeError, match=r"^sigma\['a'\] has shape \(1,\), but the data has shape \(6,\) there\."
+    ):
+        curve_fit(
+            lambda m, x: {"a": m["k"] * x},
+            AutoAutograd(),
+            x,
+            {"a": x},
+            {"k": 1.5},
+            sigma={"a": np.ones(1)},
+        )
 
 
 @pytest.mark.parametrize("method", ["Newton-CG", "trust-constr"])
 @every
 def test_methods_of_second_order_leave_alone_what_is_not_solved_for(backend, method):
     start = {
-        "a": np.array([1.0, 5.0]), "b": 2.0, "n": Constant(3), "name": "x", "flag": True, "none": None,
-        "fixed": Constant(np.array([4.0, 4.0])), "sizes": Sizes([1, 2], np.array([1, 2])),
+        "a": np.array([1.0, 5.0]), "b": 2.0, "n": Constant(3), "name": "x", "flag": True,
+        "none": None, "fixed": Constant(np.array([4.0, 4.0])),
+        "sizes": Sizes([1, 2], np.array([1, 2])),
     }  # fmt: skip
     f = lambda m: ((m["a"] - m["n"]) ** 2).sum() + (m["b"] - 4.0) ** 2 + 0.0 * m["fixed"][0]
     found = minimize(f, backend, start, method=method).x

@@ -1,4 +1,6 @@
-"""Solvers on `AutoSparse`: SciPy gets one sparse matrix where it takes one, and an error says where it does not."""
+"""Solvers on `AutoSparse`: SciPy gets one sparse matrix where it takes one, and an error says where
+it does not.
+"""
 
 import numpy as np
 import pytest
@@ -59,7 +61,10 @@ def seen(monkeypatch, module, name, taken):
 @every
 @pytest.mark.parametrize("format", ["csr", "native"])
 def test_a_problem_gives_one_sparse_matrix_for_all_leaves(backend, format):
-    problem, dense = flat(equations, AutoSparse(backend, format=format), model()), flat(equations, backend, model())
+    problem, dense = (
+        flat(equations, AutoSparse(backend, format=format), model()),
+        flat(equations, backend, model()),
+    )
     x = np.linspace(-1, 1, N)
     matrix = problem.jacobian(x)
     assert isinstance(matrix, scipy.sparse.sparray)
@@ -92,29 +97,51 @@ def test_minimize_gets_the_sparse_hessian(backend, method, monkeypatch):
 
 def test_where_scipy_takes_dense_matrices_an_error_says_so():
     sparse = AutoSparse(AutoTorch(), check=False)
-    with pytest.raises(BackendError, match=r"^minimize: the method 'trust-exact' takes a dense Hessian, but AutoSparse gives"):
+    with pytest.raises(
+        BackendError,
+        match=r"^minimize: the method 'trust-exact' takes a dense Hessian, but AutoSparse gives",
+    ):
         minimize(energy, sparse, model(), method="trust-exact")
     for method in ("dogleg", "trust-ncg", "trust-krylov"):
-        with pytest.raises(BackendError, match="or choose 'trust-constr' or 'Newton-CG' with hessian='matrix'"):
+        with pytest.raises(
+            BackendError, match="or choose 'trust-constr' or 'Newton-CG' with hessian='matrix'"
+        ):
             minimize(energy, sparse, model(), method=method, hessian="matrix")
     assert minimize(energy, sparse, model(), method="trust-ncg").fun < 1e-6
     circle = {"type": "eq", "fun": lambda m: m["a"] - 1}
     for method in (None, "SLSQP"):
-        with pytest.raises(BackendError, match=r"^minimize: the method 'SLSQP' takes a dense Jacobian of a constraint, but"):
+        with pytest.raises(
+            BackendError,
+            match=r"^minimize: the method 'SLSQP' takes a dense Jacobian of a constraint, but",
+        ):
             minimize(energy, sparse, model(), method=method, constraints=circle)
     plane = scipy.optimize.LinearConstraint(np.ones((1, N)), 0, 0)
     assert abs(minimize(energy, sparse, model(), constraints=plane).vector.sum()) < 1e-6
-    with pytest.raises(BackendError, match=r"^least_squares: method='lm' takes a dense Jacobian, but .* leave method= out\.$"):
+    with pytest.raises(
+        BackendError,
+        match=r"^least_squares: method='lm' takes a dense Jacobian, but .* leave method= out\.$",
+    ):
         least_squares(equations, sparse, model(), method="lm")
-    with pytest.raises(BackendError, match=r"^least_squares: tr_solver='exact' takes a dense Jacobian"):
+    with pytest.raises(
+        BackendError, match=r"^least_squares: tr_solver='exact' takes a dense Jacobian"
+    ):
         least_squares(equations, sparse, model(), tr_solver="exact")
     for method in ("hybr", "lm"):
-        with pytest.raises(BackendError, match=rf"^find_root: the method '{method}' takes .* or choose method='krylov'\.$"):
+        with pytest.raises(
+            BackendError,
+            match=rf"^find_root: the method '{method}' takes .* or choose method='krylov'\.$",
+        ):
             find_root(equations, sparse, model(), method=method)
-    with pytest.raises(BackendError, match=r"^curve_fit: SciPy computes the covariance from a dense Jacobian"):
+    with pytest.raises(
+        BackendError, match=r"^curve_fit: SciPy computes the covariance from a dense Jacobian"
+    ):
         curve_fit(lambda m, x: m * x, sparse, np.ones(3), np.ones(3), 1.0)
     with pytest.raises(
-        BackendError, match=r"^solve_ivp: the method 'LSODA' takes a dense Jacobian, but AutoSparse gives a sparse one"
+        BackendError,
+        match=(
+            r"^solve_ivp: the method 'LSODA' takes a dense Jacobian, but AutoSparse gives a"
+            r" sparse one"
+        ),
     ):
         solve_ivp(lambda t, y: -y, sparse, (0, 1), np.ones(2), method="LSODA")
 
@@ -128,10 +155,17 @@ def test_blocks_of_trees_as_one_matrix(backend):
     blocks["first"][0]["b"] = None
     assert tree.as_matrix(blocks, value, (model(),)).shape == (N, N)
     blocks["first"][0]["b"] = np.zeros((15, 15))
-    with pytest.raises(TreeError, match=r"^as_matrix: the blocks are sparse matrices and a ndarray. Pass one kind alone\.$"):
+    with pytest.raises(
+        TreeError,
+        match=r"^as_matrix: the blocks are sparse matrices and a ndarray. Pass one kind alone\.$",
+    ):
         tree.as_matrix(blocks, value, (model(),))
     blocks["first"][0]["b"] = scipy.sparse.csr_array((15, 14))
     with pytest.raises(
-        TreeError, match=r"^as_matrix: a sparse block has shape \(15, 14\), but its row and column have 15 and 15"
+        TreeError,
+        match=(
+            r"^as_matrix: a sparse block has shape \(15, 14\), but its row and column have 15"
+            r" and 15"
+        ),
     ):
         tree.as_matrix(blocks, value, (model(),))

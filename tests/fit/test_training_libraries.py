@@ -1,7 +1,8 @@
-"""One small model of each camp, trained for twenty steps beside the camp's own transform: losses, model and state agree.
+"""One small model of each camp, trained for twenty steps beside the camp's own transform: losses,
+model and state agree.
 
-Each has what is easily lost: statistics of a batch norm, random keys of a dropout. Ours goes through prepared calls with
-one-shot ones between them, or through `Training`.
+Each has what is easily lost: statistics of a batch norm, random keys of a dropout. Ours goes
+through prepared calls with one-shot ones between them, or through `Training`.
 """
 
 import equinox as eqx
@@ -39,7 +40,9 @@ def sgd():
 
 
 def trained(loss, model, state, data, *, whole):
-    """Losses, the model and its state after the steps; a state that the loss returns goes into the next call."""
+    """Losses, the model and its state after the steps; a state that the loss returns goes into the
+    next call.
+    """
     optimiser, losses = from_optax(sgd()), []
     training = Training(loss, AutoJax(), optimiser, model) if whole else None
     moments, fast = optimiser.init(model), None
@@ -51,7 +54,11 @@ def trained(loss, model, state, data, *, whole):
             constants = [*map(Constant, given)]
             if fast is None:
                 fast = prepare(value_and_gradient, loss, AutoJax(), model, *constants)
-            value, slope = fast(model, *constants) if n % 5 else value_and_gradient(loss, AutoJax(), model, *constants)
+            value, slope = (
+                fast(model, *constants)
+                if n % 5
+                else value_and_gradient(loss, AutoJax(), model, *constants)
+            )
             assert slope[1:] == (None,) * len(given)
             model, moments = optimiser.step(slope, moments, model)
         if state is not None:
@@ -69,12 +76,15 @@ def assert_alike(found, expected):
     assert found[0][-1] < found[0][0]
 
 
-# torch.nn ---------------------------------------------------------------------------------------------------------------
+# torch.nn
+# ------------------------------------------------------------------------------------------------
 
 
 def torch_net():
     torch.manual_seed(0)
-    return nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Dropout(0.3), nn.Linear(4, 2))
+    return nn.Sequential(
+        nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Dropout(0.3), nn.Linear(4, 2)
+    )
 
 
 def torch_loss(model, x, y):
@@ -100,14 +110,20 @@ def test_torch(make, whole):
     ours, theirs, losses = torch_net(), torch_net(), []
     optimiser = from_torch_optim(make, ours, lr=0.05)
     training = Training(torch_loss, AutoTorch(), optimiser)
-    fast = prepare(value_and_gradient, torch_loss, AutoTorch(), torch_net(), Constant(x), Constant(y))
+    fast = prepare(
+        value_and_gradient, torch_loss, AutoTorch(), torch_net(), Constant(x), Constant(y)
+    )
     for n in range(STEPS):
         torch.manual_seed(n)
         if whole:
             value = training(x, y)
         else:
             constants = Constant(x), Constant(y)
-            value, slope = fast(ours, *constants) if n % 2 else value_and_gradient(torch_loss, AutoTorch(), ours, *constants)
+            value, slope = (
+                fast(ours, *constants)
+                if n % 2
+                else value_and_gradient(torch_loss, AutoTorch(), ours, *constants)
+            )
             assert type(slope[0]) is nn.Sequential
             assert optimiser.step(slope) is ours
         losses.append(value.item())
@@ -117,7 +133,9 @@ def test_torch(make, whole):
     assert ours[1].num_batches_tracked == STEPS
 
 
-@pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(mode="forward")], ids=["reverse", "forward"])
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoTorch(mode="forward")], ids=["reverse", "forward"]
+)
 @pytest.mark.parametrize("place", [lambda m: m, lambda m: {"net": [m]}], ids=["module", "tree"])
 def test_solvers_refuse_a_module_that_changes(place, backend):
     x, y = torch.from_numpy(X), torch.from_numpy(Y)
@@ -126,13 +144,16 @@ def test_solvers_refuse_a_module_that_changes(place, backend):
     def loss(model, x, y):
         return torch_loss(model["net"][0] if isinstance(model, dict) else model, x, y)
 
-    refusal = ConversionError if backend == AutoTorch() else RuntimeError  # torch's own, with a note
+    # torch's own, with a note
+    refusal = ConversionError if backend == AutoTorch() else RuntimeError
     with pytest.raises(refusal, match=r"(?s)BatchNorm.*module\.eval\(\)"):
         minimize(loss, backend, place(network), x, y)
     assert network[1].num_batches_tracked == 0
     network.eval()
     if backend == AutoTorch():
-        assert minimize(loss, backend, place(network), x, y, options={"maxiter": 2}).fun < loss(place(network), x, y)
+        assert minimize(loss, backend, place(network), x, y, options={"maxiter": 2}).fun < loss(
+            place(network), x, y
+        )
 
 
 PLACES = torch.tensor([[0, 2], [2, 5]])
@@ -143,7 +164,9 @@ def embedding_loss(model, places):
 
 
 @pytest.mark.parametrize("kind", [nn.Embedding, nn.EmbeddingBag])
-@pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(create_graph=True), AutoFiniteDifferences()])
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoTorch(create_graph=True), AutoFiniteDifferences()]
+)
 def test_sparse_embeddings_have_dense_gradients(backend, kind):
     torch.manual_seed(0)
     model = kind(6, 2, sparse=True, dtype=torch.float64)
@@ -163,7 +186,9 @@ def test_lazy_modules_are_taken_once_they_have_seen_an_example():
         lambda: gradient(lambda m, x: m(x).sum(), AutoTorch(), model, Constant(x)),
         lambda: from_torch_optim(torch.optim.SGD, model, lr=0.1),
     ):
-        with pytest.raises(ConversionError, match=r"^A lazy module has parameters.*Call it once with an example"):
+        with pytest.raises(
+            ConversionError, match=r"^A lazy module has parameters.*Call it once with an example"
+        ):
             taken()
     model(x)
     found, _ = gradient(lambda m, x: (m(x) ** 2).sum(), AutoTorch(), model, Constant(x))
@@ -171,7 +196,8 @@ def test_lazy_modules_are_taken_once_they_have_seen_an_example():
     assert found[0].weight.shape == (4, 3)
 
 
-# Flax -------------------------------------------------------------------------------------------------------------------
+# Flax
+# ------------------------------------------------------------------------------------------------
 
 
 class NnxNet(nnx.Module):
@@ -218,17 +244,24 @@ def test_flax_nnx(whole, nnx_own):
 
 
 def test_solvers_refuse_a_loss_that_changes_its_model():
-    with pytest.raises(ConversionError, match=r"^solvers: f changes args\[0\]\.\S+, which would be lost.*evaluation mode"):
+    with pytest.raises(
+        ConversionError,
+        match=r"^solvers: f changes args\[0\]\.\S+, which would be lost.*evaluation mode",
+    ):
         minimize(nnx_loss, AutoJax(), NnxNet(), X, Y)
     model = NnxNet()
     model.eval()
-    assert minimize(nnx_loss, AutoJax(), model, X, Y, options={"maxiter": 2}).fun < float(nnx_loss(model, X, Y))
+    assert minimize(nnx_loss, AutoJax(), model, X, Y, options={"maxiter": 2}).fun < float(
+        nnx_loss(model, X, Y)
+    )
 
 
 class LinenNet(linen.Module):
     @linen.compact
     def __call__(self, x, train=True):
-        x = jnp.tanh(linen.BatchNorm(use_running_average=not train)(linen.Dense(4, use_bias=False)(x)))
+        x = jnp.tanh(
+            linen.BatchNorm(use_running_average=not train)(linen.Dense(4, use_bias=False)(x))
+        )
         return linen.Dense(2)(linen.Dropout(0.3, deterministic=not train)(x))
 
 
@@ -237,11 +270,15 @@ LINEN = LinenNet()
 
 def test_a_bound_module_of_flax_is_refused_in_words():
     bound = LINEN.bind(LINEN.init(jax.random.key(0), X, train=False))
-    with pytest.raises(NotDifferentiableError, match=r"bound\.unbind\(\)\. Differentiate a function of the variables"):
+    with pytest.raises(
+        NotDifferentiableError,
+        match=r"bound\.unbind\(\)\. Differentiate a function of the variables",
+    ):
         gradient(lambda m, x: jnp.sum(m(x, train=False)), AutoJax(), bound, Constant(X))
 
 
-# Equinox ----------------------------------------------------------------------------------------------------------------
+# Equinox
+# ------------------------------------------------------------------------------------------------
 
 
 class EquinoxNet(eqx.Module):
@@ -253,8 +290,14 @@ class EquinoxNet(eqx.Module):
 
     def __init__(self):
         keys = jax.random.split(jax.random.key(0))
-        self.first, self.last = eqx.nn.Linear(3, 4, use_bias=False, key=keys[0]), eqx.nn.Linear(4, 2, key=keys[1])
-        self.norm, self.dropout = eqx.nn.BatchNorm(4, axis_name="batch", mode="batch"), eqx.nn.Dropout(0.3)
+        self.first, self.last = (
+            eqx.nn.Linear(3, 4, use_bias=False, key=keys[0]),
+            eqx.nn.Linear(4, 2, key=keys[1]),
+        )
+        self.norm, self.dropout = (
+            eqx.nn.BatchNorm(4, axis_name="batch", mode="batch"),
+            eqx.nn.Dropout(0.3),
+        )
         self.scale = 2.0
 
     def __call__(self, x, state, key):
@@ -264,7 +307,9 @@ class EquinoxNet(eqx.Module):
 
 def equinox_loss(model, x, y, key, state):
     keys = jax.random.split(key, len(x))
-    found, state = jax.vmap(model, axis_name="batch", in_axes=(0, None, 0), out_axes=(0, None))(x, state, keys)
+    found, state = jax.vmap(model, axis_name="batch", in_axes=(0, None, 0), out_axes=(0, None))(
+        x, state, keys
+    )
     return jnp.mean((found - y) ** 2), state
 
 
@@ -275,11 +320,18 @@ def equinox_own():
 
     @eqx.filter_jit
     def step(model, moments, key, state):
-        (value, state), slope = eqx.filter_value_and_grad(equinox_loss, has_aux=True)(model, X, Y, key, state)
+        (value, state), slope = eqx.filter_value_and_grad(equinox_loss, has_aux=True)(
+            model, X, Y, key, state
+        )
         updates, moments = optimizer.update(slope, moments)
         return eqx.apply_updates(model, updates), moments, state, value
 
-    model, moments, losses, last = start, optimizer.init(eqx.filter(start, eqx.is_inexact_array)), [], state
+    model, moments, losses, last = (
+        start,
+        optimizer.init(eqx.filter(start, eqx.is_inexact_array)),
+        [],
+        state,
+    )
     for key in KEYS:
         model, moments, last, value = step(model, moments, key, last)
         losses.append(float(value))
@@ -289,7 +341,9 @@ def equinox_own():
 @ways
 def test_equinox(whole, equinox_own):
     start, state, expected = equinox_own
-    losses, model, state = trained(equinox_loss, start, state, lambda n: (X, Y, KEYS[n]), whole=whole)
+    losses, model, state = trained(
+        equinox_loss, start, state, lambda n: (X, Y, KEYS[n]), whole=whole
+    )
     assert (type(model), model.scale, model.dropout.p) == (EquinoxNet, 2.0, 0.3)
     assert type(state) is eqx.nn.State
     assert_alike((losses, eqx.filter(model, eqx.is_array), state), expected)

@@ -1,4 +1,6 @@
-"""What users do with models and gradients: one function at each leaf, sums, norms, one vector, one matrix, other libraries."""
+"""What users do with models and gradients: one function at each leaf, sums, norms, one vector, one
+matrix, other libraries.
+"""
 
 import dataclasses
 import math
@@ -43,7 +45,9 @@ each_library = pytest.mark.parametrize("array", LIBRARIES.values(), ids=LIBRARIE
 
 def model(array, dtype="float32"):
     w = array(np.array([[1.0, -2.0], [3.0, 4.0]], dtype=dtype))
-    return Model(w, [0.5, array(np.array(2.0, dtype=dtype))], "mine", 3, Constant(array(np.ones(2, dtype))))
+    return Model(
+        w, [0.5, array(np.array(2.0, dtype=dtype))], "mine", 3, Constant(array(np.ones(2, dtype)))
+    )
 
 
 def numbers(x):
@@ -112,12 +116,19 @@ def test_ravel_there_and_back(array):
         assert_like(found, example)
     assert back.b[0] == 1.0
     assert back.part.value is x.part.value
-    with pytest.raises(TreeError, match=re.escape("the vector has shape (2,), but the tree has 6 numbers: (6,)")):
+    with pytest.raises(
+        TreeError, match=re.escape("the vector has shape (2,), but the tree has 6 numbers: (6,)")
+    ):
         unravel(vector[:2])
 
 
 def test_ravel_takes_the_widest_dtype_and_gives_each_leaf_its_own():
-    x = {"a": np.float32([1, 2]), "b": torch.tensor([3.0], dtype=torch.float64), "c": 4.0, "z": np.complex64([1 + 2j])}
+    x = {
+        "a": np.float32([1, 2]),
+        "b": torch.tensor([3.0], dtype=torch.float64),
+        "c": 4.0,
+        "z": np.complex64([1 + 2j]),
+    }
     vector, unravel = tree.ravel(x)
     assert vector.dtype == np.complex128
     back = unravel(vector)
@@ -144,7 +155,8 @@ def test_under_a_trace_leaves_are_traced():
     np.testing.assert_allclose(moved.grad, [4, 4, 4, 3])
 
 
-# Modules ----------------------------------------------------------------------------------------------------------------
+# Modules
+# ------------------------------------------------------------------------------------------------
 
 
 def test_a_module_holds_tensors_alone():
@@ -153,11 +165,15 @@ def test_a_module_holds_tensors_alone():
         tree.map(lambda p: tuple(p.shape), torch.nn.Linear(1, 1))
 
 
-# Structures -------------------------------------------------------------------------------------------------------------
+# Structures
+# ------------------------------------------------------------------------------------------------
 
 
 def test_structures_are_equal_where_all_but_the_leaves_is():
-    one, other = tree.structure(model(np.asarray)), tree.structure(tree.scale(2.0, model(np.asarray)))
+    one, other = (
+        tree.structure(model(np.asarray)),
+        tree.structure(tree.scale(2.0, model(np.asarray))),
+    )
     assert one == other
     assert hash(one) == hash(other)
     assert one != tree.structure(dataclasses.replace(model(np.asarray), name="other"))
@@ -184,13 +200,18 @@ def test_a_structure_takes_other_leaves():
     [
         ([1.0], "tree 2 is a list, but the first tree has a dict there."),
         ({"a": 1.0}, "tree 2 has 1 children, but the first tree has 2 there."),
-        ({"a": 1.0, "c": 2.0}, "tree 2 has the keys 'a', 'c', but the first tree has 'a', 'b' there."),
+        (
+            {"a": 1.0, "c": 2.0},
+            "tree 2 has the keys 'a', 'c', but the first tree has 'a', 'b' there.",
+        ),
         ({"a": "one", "b": [1.0]}, "tree 2['a'] is a str, but the first tree has a float there."),
         ({"a": 1.0, "b": 2.0}, "tree 2['b'] is a float, but the first tree has a list there."),
         (
             ({"a": 1.0, "b": [1.0]},),
-            "tree 2 is a tuple, but the first tree has a dict there. A gradient comes as a tuple with an entry for each "
-            "argument of f: pass the entry, gradient(...)[0].",
+            (
+                "tree 2 is a tuple, but the first tree has a dict there. A gradient comes as a"
+                " tuple with an entry for each argument of f: pass the entry, gradient(...)[0]."
+            ),
         ),
     ],
 )
@@ -201,12 +222,18 @@ def test_trees_that_do_not_match_are_an_error_that_names_the_place(other, messag
 
 def test_dicts_with_the_same_keys_in_another_order_match():
     """`jax.tree.map` sorts the keys of a dict."""
-    model, other = {"b": 1.0, "a": [2.0, {2: 3.0, 1: 4.0}]}, {"a": [20.0, {1: 40.0, 2: 30.0}], "b": 10.0}
+    model, other = (
+        {"b": 1.0, "a": [2.0, {2: 3.0, 1: 4.0}]},
+        {"a": [20.0, {1: 40.0, 2: 30.0}], "b": 10.0},
+    )
     assert list(tree.add(model, other).items()) == [("b", 11.0), ("a", [22.0, {2: 33.0, 1: 44.0}])]
 
 
 def test_what_is_none_or_constant_in_another_tree_leaves_the_leaf_alone():
-    assert tree.add({"a": 1.0, "b": [1.0, 2.0]}, {"a": None, "b": [Constant(3.0), None]}) == {"a": 1.0, "b": [4.0, 2.0]}
+    assert tree.add({"a": 1.0, "b": [1.0, 2.0]}, {"a": None, "b": [Constant(3.0), None]}) == {
+        "a": 1.0,
+        "b": [4.0, 2.0],
+    }
     assert tree.add({"a": None, "b": 1.0}, {"a": 2.0, "b": 3.0}) == {"a": None, "b": 4.0}
 
 
@@ -214,25 +241,37 @@ def test_what_is_none_or_constant_in_another_tree_leaves_the_leaf_alone():
     ("condition", "seen"),
     [
         (np.array([True, False]), "(2,), but the leaf ['w'] has shape (3,)"),
-        ({"n": None, "w": np.ones((1, 3), bool), "c": True}, "(1, 3), but the leaf ['w'] has shape (3,)"),
+        (
+            {"n": None, "w": np.ones((1, 3), bool), "c": True},
+            "(1, 3), but the leaf ['w'] has shape (3,)",
+        ),
         (np.ones(3, bool), "(3,), but the leaf ['c'] has shape ()"),
     ],
 )
 def test_a_condition_that_does_not_fit_names_the_leaf(condition, seen):
     a = {"n": Constant(1.0), "w": np.ones(3), "c": 1.0}
-    with pytest.raises(TreeError, match=f"^{re.escape(f'where: the condition has shape {seen}. Pass one truth value, or')}"):
+    with pytest.raises(
+        TreeError,
+        match=f"^{re.escape(f'where: the condition has shape {seen}. Pass one truth value, or')}",
+    ):
         tree.where(condition, a, a)
 
 
-@pytest.mark.parametrize("model", [{"w": 1.0}, abs, torch.nn.Linear(2, 1)], ids=["dict", "function", "module"])
+@pytest.mark.parametrize(
+    "model", [{"w": 1.0}, abs, torch.nn.Linear(2, 1)], ids=["dict", "function", "module"]
+)
 def test_map_with_the_function_in_the_wrong_place_says_the_order(model):
     kind = type(model).__name__
-    message = f"^map: the order of arguments is map\\(function, tree, \\*others\\), not a {kind} and then a function"
+    message = (
+        f"^map: the order of arguments is map\\(function, tree, \\*others\\), not a {kind} and then"
+        " a function"
+    )
     with pytest.raises(TypeError, match=message):
         tree.map(model, lambda leaf: leaf)
 
 
-# Matrices ---------------------------------------------------------------------------------------------------------------
+# Matrices
+# ------------------------------------------------------------------------------------------------
 
 
 @each_backend
@@ -244,7 +283,9 @@ def test_a_jacobian_as_a_matrix_and_back(backend):
 
     value, blocks = value_and_jacobian(f, backend, a, b)
     matrix = tree.as_matrix(blocks, value, (a, b))
-    np.testing.assert_allclose(matrix, [[3, 0, 1], [0, 3, 2], [2, 1, 0]], rtol=max(rtol_of(backend), 1e-9), atol=1e-9)
+    np.testing.assert_allclose(
+        matrix, [[3, 0, 1], [0, 3, 2], [2, 1, 0]], rtol=max(rtol_of(backend), 1e-9), atol=1e-9
+    )
     again = tree.from_matrix(matrix, value, (a, b))
     np.testing.assert_allclose(again["z"][0][0], blocks["z"][0][0])
     assert again["y"][1]["n"] is None or again["y"][1]["n"] == 2
@@ -273,7 +314,8 @@ def test_blocks_that_do_not_fit_are_an_error():
         tree.from_matrix(np.ones((2, 3)), x)
 
 
-# Libraries --------------------------------------------------------------------------------------------------------------
+# Libraries
+# ------------------------------------------------------------------------------------------------
 
 
 def test_cast():
@@ -283,16 +325,28 @@ def test_cast():
         assert [narrow[key].dtype for key in "wzn"] == [np.float32, np.complex64, np.int64]
         assert (type(narrow["b"]), narrow["t"].dtype) == (float, torch.float32)
     assert tree.cast(x, "bfloat16")["t"].dtype == torch.bfloat16
-    with pytest.raises(TypeError, match=r"^cast: dtype must be real and floating, such as 'float32', not 'int32'\.$"):
+    with pytest.raises(
+        TypeError,
+        match=r"^cast: dtype must be real and floating, such as 'float32', not 'int32'\.$",
+    ):
         tree.cast(x, "int32")
     with pytest.raises(PrecisionError):
         tree.cast({"t": torch.ones(1)}, "longdouble")
 
 
 def test_to_another_library():
-    x = {"w": np.ones(2, np.float32), "n": np.arange(2), "b": 2.0, "c": Constant(np.ones(1, np.float32))}
+    x = {
+        "w": np.ones(2, np.float32),
+        "n": np.arange(2),
+        "b": 2.0,
+        "c": Constant(np.ones(1, np.float32)),
+    }
     there = tree.to(x, AutoTorch())
-    assert (type(there["w"]), there["w"].dtype, there["n"].dtype) == (torch.Tensor, torch.float32, torch.int64)
+    assert (type(there["w"]), there["w"].dtype, there["n"].dtype) == (
+        torch.Tensor,
+        torch.float32,
+        torch.int64,
+    )
     assert type(there["c"].value) is torch.Tensor
     assert there["b"] == 2.0
     assert isinstance(tree.to(there, "jax", device=jax.devices()[0])["w"], jax.Array)
@@ -300,15 +354,20 @@ def test_to_another_library():
     assert (type(back["w"]), back["w"].dtype) == (np.ndarray, np.float64)
     assert tree.to(there, "torch", device="cpu")["w"].device == torch.device("cpu")
     assert type(tree.to(x, AutoFiniteDifferences())["w"]) is np.ndarray
-    with pytest.raises(BackendError, match="No installed package offers a backend named 'tensorflow'"):
+    with pytest.raises(
+        BackendError, match="No installed package offers a backend named 'tensorflow'"
+    ):
         tree.to(x, "tensorflow")
     with pytest.raises(ConversionError, match=r"^to: the code of Linear computes with torch alone"):
         tree.to(torch.nn.Linear(1, 1), "numpy")
-    with pytest.raises(ConversionError, match=r"^to: a leaf is traced by jax, which its numbers cannot leave"):
+    with pytest.raises(
+        ConversionError, match=r"^to: a leaf is traced by jax, which its numbers cannot leave"
+    ):
         jax.jit(lambda v: tree.to(v, "numpy"))(jnp.ones(2))
 
 
-# Shapes -----------------------------------------------------------------------------------------------------------------
+# Shapes
+# ------------------------------------------------------------------------------------------------
 
 MISFITS = [((3, 1), (3,)), ((3,), (1,)), ((), (3,))]
 each_misfit = pytest.mark.parametrize(("own", "other"), MISFITS, ids=str)
@@ -328,19 +387,23 @@ def test_nothing_is_broadcast(name, array, own, other):
     a, b = {"w": [array(np.ones(own, "float32"))]}, {"w": [array(np.ones(other, "float32"))]}
     place = "tree 3" if name.startswith("where") else "tree 2"
     message = (
-        f"{place}['w'][0] has shape {other}, but the first tree has shape {own} there. Nothing is broadcast: pass shape {own}."
+        f"{place}['w'][0] has shape {other}, but the first tree has shape {own} there. Nothing is"
+        f" broadcast: pass shape {own}."
     )
     with pytest.raises(TreeError, match=f"^{re.escape(message)}$"):
         TWO_TREES[name](a, b)
 
 
 @each_library
-@pytest.mark.parametrize("scaled", [tree.scale, lambda factor, x: tree.axpy(factor, x, x)], ids=["scale", "axpy"])
+@pytest.mark.parametrize(
+    "scaled", [tree.scale, lambda factor, x: tree.axpy(factor, x, x)], ids=["scale", "axpy"]
+)
 def test_a_factor_is_a_number(array, scaled):
     x = {"w": array(np.ones((3, 1), "float32"))}
     for factor in (np.ones(1), array(np.ones(3, "float32")), np.ones((3, 1))):
         seen = re.escape(
-            f"the factor must be a number or a 0-d array, but has shape {tuple(factor.shape)}. For one of each leaf"
+            f"the factor must be a number or a 0-d array, but has shape {tuple(factor.shape)}. For"
+            " one of each leaf"
         )
         with pytest.raises(TreeError, match=seen):
             scaled(factor, x)
@@ -348,9 +411,14 @@ def test_a_factor_is_a_number(array, scaled):
         assert float(scaled(factor, x)["w"][0, 0]) == pytest.approx(float(factor), rel=1e-6)
     with pytest.raises(TreeError, match=r"the factor has 1,329 bits, too many for a float\.$"):
         scaled(10**400, x)
-    with pytest.raises(TreeError, match="the factor must be a number or a 0-d array, but has type str"):
+    with pytest.raises(
+        TreeError, match="the factor must be a number or a 0-d array, but has type str"
+    ):
         scaled("2", x)
-    message = r"the factor is complex, but the leaf \['w'\] is real\. Nothing is narrowed: make the leaf complex\.$"
+    message = (
+        r"the factor is complex, but the leaf \['w'\] is real\. Nothing is narrowed: make the leaf"
+        r" complex\.$"
+    )
     with pytest.raises(TreeError, match=message):
         scaled(1j, x)
 
@@ -358,7 +426,10 @@ def test_a_factor_is_a_number(array, scaled):
 @each_library
 def test_a_complex_number_is_not_put_into_a_real_leaf(array):
     real, z = {"w": array(np.ones(2, "float32"))}, {"w": array(1j * np.ones(2, "complex64"))}
-    message = "tree 2['w'] is complex, but the first tree has real numbers there. Nothing is narrowed: pass the real part, or"
+    message = (
+        "tree 2['w'] is complex, but the first tree has real numbers there. Nothing is narrowed:"
+        " pass the real part, or"
+    )
     for combined in (tree.add, lambda a, b: tree.axpy(1.0, b, a)):
         with pytest.raises(TreeError, match=f"^{re.escape(message)}"):
             combined(real, z)
@@ -370,18 +441,23 @@ def test_a_complex_number_is_not_put_into_a_real_leaf(array):
 def test_map_refuses_a_result_that_broadcasting_made_larger(array):
     x, y = {"w": array(np.ones((3, 1), "float32"))}, {"w": array(np.ones(3, "float32"))}
     message = (
-        "map: the leaf ['w'] has shape (3, 1), but with leaves of shape (3,) it was broadcast to (3, 3). Reshape one of "
-        "them, or pass the tree with the larger leaves first."
+        "map: the leaf ['w'] has shape (3, 1), but with leaves of shape (3,) it was broadcast to"
+        " (3, 3). Reshape one of them, or pass the tree with the larger leaves first."
     )
     with pytest.raises(TreeError, match=f"^{re.escape(message)}$"):
         tree.map(lambda p, g: p - 0.1 * g, x, y)
     with pytest.raises(
-        TreeError, match=r"^map: the leaf \['w'\] has shape \(\), but with leaves of shape \(3,\) it was broadcast"
+        TreeError,
+        match=(
+            r"^map: the leaf \['w'\] has shape \(\), but with leaves of shape \(3,\) it was"
+            r" broadcast"
+        ),
     ):
         tree.map(lambda p, g: p - 0.1 * g, {"w": array(np.float32(1.0))}, y)
 
 
-# Leaves of several libraries --------------------------------------------------------------------------------------------
+# Leaves of several libraries
+# --------------------------------------------------------------------------------------------
 
 
 def test_what_is_traced_stays_so_beside_leaves_of_another_library():
@@ -390,9 +466,14 @@ def test_what_is_traced_stays_so_beside_leaves_of_another_library():
     assert float(w.grad) == pytest.approx(0.6)
     slope = jax.grad(lambda x: tree.norm({"a": torch.tensor([4.0]), "x": x}))(jnp.ones(1) * 3)
     assert float(slope[0]) == pytest.approx(0.6)
-    slope = jax.grad(lambda x: tree.add({"a": torch.tensor([4.0])}, {"a": x})["a"][0] ** 2)(jnp.ones(1) * 3)
+    slope = jax.grad(lambda x: tree.add({"a": torch.tensor([4.0])}, {"a": x})["a"][0] ** 2)(
+        jnp.ones(1) * 3
+    )
     assert float(slope[0]) == 14.0
-    message = "A leaf that torch traces meets one that jax traces, and neither engine follows the other. Convert one of"
+    message = (
+        "A leaf that torch traces meets one that jax traces, and neither engine follows the other."
+        " Convert one of"
+    )
     with pytest.raises(ConversionError, match=message):
         jax.grad(lambda x: tree.norm({"w": 2 * w, "x": x}))(jnp.ones(1))
 
@@ -421,11 +502,17 @@ def test_constants_count_neither_outside_of_f_nor_in_it(backend):
     for call in (gradient, prepare(gradient, f, backend, model)):
         seen = []
         (found,) = call(f, backend, model) if call is gradient else call(model)
-        np.testing.assert_allclose(tree.ravel(found)[0], np.concatenate([np.ravel(x) for x in slope]) / size, rtol=1e-5)
+        np.testing.assert_allclose(
+            tree.ravel(found)[0], np.concatenate([np.ravel(x) for x in slope]) / size, rtol=1e-5
+        )
         assert found["same"] is found["rate"] is found["layer"] is None
         if call is gradient:  # what was in a Constant is a tree of its own
             np.testing.assert_allclose([float(seen[0][0]), float(seen[0][1])], [13.0, 5.0])
             assert seen[0][2] == 3
     np.testing.assert_allclose(value_and_jacobian(f, backend, model).value, size, rtol=1e-6)
-    difference = lambda m, anchor: tree.norm(tree.add(m, tree.scale(-0.5, anchor))) + 0.0 * tree.norm(anchor)
-    np.testing.assert_allclose(value_and_jacobian(difference, backend, model, Constant(model)).value, size / 2, rtol=1e-6)
+    difference = lambda m, anchor: (
+        tree.norm(tree.add(m, tree.scale(-0.5, anchor))) + 0.0 * tree.norm(anchor)
+    )
+    np.testing.assert_allclose(
+        value_and_jacobian(difference, backend, model, Constant(model)).value, size / 2, rtol=1e-6
+    )

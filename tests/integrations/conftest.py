@@ -4,4 +4,6 @@ import os
 from pathlib import Path
 
 COMPILED = Path(__file__).parents[2] / ".cache" / "pytensor"
-os.environ.setdefault("PYTENSOR_FLAGS", f"base_compiledir={COMPILED},cxx=,linker=py,optimizer=fast_compile")
+os.environ.setdefault(
+    "PYTENSOR_FLAGS", f"base_compiledir={COMPILED},cxx=,linker=py,optimizer=fast_compile"
+)

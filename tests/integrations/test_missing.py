@@ -1,4 +1,6 @@
-"""An integration without its package says how to install it. These tests need none of the packages."""
+"""An integration without its package says how to install it. These tests need none of the
+packages.
+"""
 
 import importlib
 import sys
@@ -40,12 +42,17 @@ def test_a_missing_package_is_named_with_its_extra(name, fresh, monkeypatch):
     _without(monkeypatch, package)
     with pytest.raises(MissingEngineError) as caught:
         fresh(name)
-    assert str(caught.value) == (
-        f"adinterface.integrations.{name} needs {package}, which is not installed: pip install 'adinterface[{name}]'"
+    assert (
+        str(caught.value)
+        == f"adinterface.integrations.{name} needs {package}, which is not installed: pip install"
+        f" 'adinterface[{name}]'"
     )
     assert caught.value.name == package
     assert caught.value.__suppress_context__
-    assert name in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert (
+        name
+        in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    )
 
 
 def _package(folder, monkeypatch, text):
@@ -63,9 +70,10 @@ def test_a_package_that_exits_without_its_own_packages_is_named_too(tmp_path, fr
     _package(tmp_path, monkeypatch, "import sys\nsys.exit(1)\n")
     with pytest.raises(MissingEngineError) as caught:
         fresh("tesseract")
-    assert str(caught.value) == (
-        "adinterface.integrations.tesseract needs tesseract_core, which is not installed with all that it needs: "
-        "pip install 'adinterface[tesseract]'"
+    assert (
+        str(caught.value)
+        == "adinterface.integrations.tesseract needs tesseract_core, which is not installed with"
+        " all that it needs: pip install 'adinterface[tesseract]'"
     )
     assert caught.value.__suppress_context__
 
@@ -81,4 +89,8 @@ def test_a_package_that_lacks_another_one_keeps_its_own_error(tmp_path, fresh, m
 def test_the_folder_imports_no_package():
     before = set(sys.modules)
     importlib.import_module("adinterface.integrations")
-    assert not {name.partition(".")[0] for name in set(sys.modules) - before} & {"pytensor", "pymanopt", "tesseract_core"}
+    assert not {name.partition(".")[0] for name in set(sys.modules) - before} & {
+        "pytensor",
+        "pymanopt",
+        "tesseract_core",
+    }

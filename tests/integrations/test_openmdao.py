@@ -20,7 +20,9 @@ TWICE = sp.coo_array((np.ones(10), (np.arange(10), np.tile(PLACES, 2))), shape=(
 
 
 class Explicit(om.ExplicitComponent):
-    """Partials of every kind: rows and columns, dense, approximated, a sparse matrix, a diagonal."""
+    """Partials of every kind: rows and columns, dense, approximated, a sparse matrix, a
+    diagonal.
+    """
 
     def setup(self):
         self.add_input("x", np.arange(1.0, 6.0))
@@ -80,7 +82,9 @@ def test_check_partials(cls, backend):
     problem = problem_of(partials(backend)(cls)())
     assert furthest(problem) < 1e-12
     if cls is Implicit:
-        np.testing.assert_allclose(problem.get_val("group.c.u"), [1.32826886, 1.32826886, 1.1541715], rtol=1e-8)
+        np.testing.assert_allclose(
+            problem.get_val("group.c.u"), [1.32826886, 1.32826886, 1.1541715], rtol=1e-8
+        )
 
 
 @each_engine
@@ -107,17 +111,27 @@ def test_a_sparse_backend_and_a_decorator():
     assert (Square.__name__, Square.__doc__) == ("Square", "x squared.")
     problem = problem_of(Square())
     assert furthest(problem) < 1e-12
-    np.testing.assert_allclose(problem.compute_totals("group.c.y", "group.c.x")["group.c.y", "group.c.x"], 2 * np.eye(3))
+    np.testing.assert_allclose(
+        problem.compute_totals("group.c.y", "group.c.x")["group.c.y", "group.c.x"], 2 * np.eye(3)
+    )
 
 
 def test_errors():
-    with pytest.raises(BackendError, match=r"^partials\(backend\): pass a backend value first, not 'jax'\.$"):
+    with pytest.raises(
+        BackendError, match=r"^partials\(backend\): pass a backend value first, not 'jax'\.$"
+    ):
         partials("jax")
-    with pytest.raises(TypeError, match="is no class of explicit or implicit components of OpenMDAO"):
+    with pytest.raises(
+        TypeError, match="is no class of explicit or implicit components of OpenMDAO"
+    ):
         partials(AutoAutograd())(om.Group)
-    with pytest.raises(TypeError, match="is no class of explicit or implicit components of OpenMDAO"):
+    with pytest.raises(
+        TypeError, match="is no class of explicit or implicit components of OpenMDAO"
+    ):
         partials(AutoAutograd())(Explicit())
-    with pytest.raises(TypeError, match=r"^partials: ImplicitComponent has no method apply_nonlinear, of which"):
+    with pytest.raises(
+        TypeError, match=r"^partials: ImplicitComponent has no method apply_nonlinear, of which"
+    ):
         partials(AutoAutograd())(om.ImplicitComponent)
 
     class Wrong(Implicit):
@@ -140,7 +154,9 @@ class Own(om.ExplicitComponent):
 
 
 def test_code_that_writes_to_no_output_that_it_is_given_is_refused():
-    with pytest.raises(OutputError, match=r"partials: Own writes to none of the outputs that its method"):
+    with pytest.raises(
+        OutputError, match=r"partials: Own writes to none of the outputs that its method"
+    ):
         problem_of(partials(AutoAutograd())(Own)()).check_partials(method="cs", out_stream=None)
 
 

@@ -24,7 +24,12 @@ from adinterface import (
 from adinterface.fit.entries import Entries
 from adinterface.integrations.problem import Problem
 
-BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), SecondOrder(AutoFiniteDifferences(), AutoAutograd())]
+BACKENDS = [
+    AutoJax(),
+    AutoTorch(),
+    AutoAutograd(),
+    SecondOrder(AutoFiniteDifferences(), AutoAutograd()),
+]
 every = pytest.mark.parametrize("backend", BACKENDS, ids=lambda auto: type(auto).__name__)
 
 
@@ -35,7 +40,10 @@ def hs71(m, scale):
 
 def sides(m):
     x, last = m["x"], m["last"]
-    return {"product": x[0] * x[1] * x[2] * last, "squares": array_namespace(x).stack([(x**2).sum() + last**2])}
+    return {
+        "product": x[0] * x[1] * x[2] * last,
+        "squares": array_namespace(x).stack([(x**2).sum() + last**2]),
+    }
 
 
 def start():
@@ -47,7 +55,9 @@ def made(backend, **options):
         "lower": {"product": 25.0, "squares": np.array([40.0])},
         "upper": {"product": np.inf, "squares": np.array([40.0])},
     }
-    return Problem(hs71, backend, start(), 1.0, constraint=sides, **limits | {"bounds": (1.0, 5.0)} | options)
+    return Problem(
+        hs71, backend, start(), 1.0, constraint=sides, **limits | {"bounds": (1.0, 5.0)} | options
+    )
 
 
 #: In the order of tree.ravel, where "x" stands first.
@@ -57,8 +67,17 @@ SOLUTION = [1.0, 4.742999, 3.821151, 1.379408]
 def by_hand(x, lagrange, factor):
     a, b, c, d = x
     jacobian = np.array([[b * c * d, a * c * d, a * b * d, a * b * c], 2 * x])
-    f = np.array([[2 * d, d, d, 2 * a + b + c], [d, 0, 0, a], [d, 0, 0, a], [2 * a + b + c, a, a, 0]])
-    g = np.array([[0, c * d, b * d, b * c], [c * d, 0, a * d, a * c], [b * d, a * d, 0, a * b], [b * c, a * c, a * b, 0]])
+    f = np.array(
+        [[2 * d, d, d, 2 * a + b + c], [d, 0, 0, a], [d, 0, 0, a], [2 * a + b + c, a, a, 0]]
+    )
+    g = np.array(
+        [
+            [0, c * d, b * d, b * c],
+            [c * d, 0, a * d, a * c],
+            [b * d, a * d, 0, a * b],
+            [b * c, a * c, a * b, 0],
+        ]
+    )
     return jacobian, factor * f + lagrange[0] * g + lagrange[1] * 2 * np.eye(4)
 
 
@@ -76,9 +95,13 @@ def test_the_callbacks_of_ipopt(backend):
     np.testing.assert_allclose(found.toarray(), jacobian, rtol=1e-6)
     rows, columns = problem.hessianstructure()
     assert (rows >= columns).all()
-    found = scipy.sparse.coo_array((problem.hessian(x, lagrange, factor), (rows, columns)), shape=(4, 4)).toarray()
+    found = scipy.sparse.coo_array(
+        (problem.hessian(x, lagrange, factor), (rows, columns)), shape=(4, 4)
+    ).toarray()
     np.testing.assert_allclose(found, np.tril(hessian), rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(problem.hessian_matrix(x, lagrange, 0.0).toarray(), by_hand(x, lagrange, 0.0)[1], atol=1e-5)
+    np.testing.assert_allclose(
+        problem.hessian_matrix(x, lagrange, 0.0).toarray(), by_hand(x, lagrange, 0.0)[1], atol=1e-5
+    )
 
 
 @every
@@ -126,7 +149,8 @@ def test_optimagic():
 
 def test_errors_of_problems():
     with pytest.raises(
-        BackendError, match=r"^Problem: the Jacobian and the Hessian have a pattern each: leave pattern= out of"
+        BackendError,
+        match=r"^Problem: the Jacobian and the Hessian have a pattern each: leave pattern= out of",
     ):
         made(AutoSparse(AutoJax(), pattern=np.eye(4)))
     with pytest.raises(BackendError, match="must be a backend"):
@@ -137,19 +161,31 @@ def test_errors_of_problems():
         Problem(lambda m: m["x"], AutoTorch(), start())
     with pytest.raises(TypeError, match=r"f must be a function, but is the float 3\.0"):
         Problem(3.0, AutoTorch(), start())
-    with pytest.raises(TreeError, match=r"^the lower limit has 1 children, but the constraint has 2 there\."):
+    with pytest.raises(
+        TreeError, match=r"^the lower limit has 1 children, but the constraint has 2 there\."
+    ):
         made(AutoJax(), lower={"product": 25.0})
-    with pytest.raises(TreeError, match=r"^the upper limit\['squares'\] has shape \(2,\), but the constraint has shape \(1,\)"):
+    with pytest.raises(
+        TreeError,
+        match=(
+            r"^the upper limit\['squares'\] has shape \(2,\), but the constraint has shape \(1,\)"
+        ),
+    ):
         made(AutoJax(), upper={"product": 25.0, "squares": np.ones(2)})
     with pytest.raises(TreeError, match=r"^the lower bound"):
         made(AutoJax(), bounds=({"x": 1.0}, None))
-    with pytest.raises(ValueError, match=r"the vector has shape \(3,\), but the start has 4 numbers"):
+    with pytest.raises(
+        ValueError, match=r"the vector has shape \(3,\), but the start has 4 numbers"
+    ):
         made(AutoJax()).objective(np.ones(3))
 
 
 def test_a_matrix_with_other_entries_is_an_error():
     entries = Entries(scipy.sparse.csr_array(np.eye(3)), lower=False)
     with pytest.raises(
-        SparsityError, match=r"^A sparse matrix has shape \(3, 3\) and 9 entries, but \(3, 3\) and 3 at the start\."
+        SparsityError,
+        match=(
+            r"^A sparse matrix has shape \(3, 3\) and 9 entries, but \(3, 3\) and 3 at the start\."
+        ),
     ):
         entries.of(scipy.sparse.csr_array(np.ones((3, 3))))

@@ -1,4 +1,6 @@
-"""`adinterface.integrations.pymanopt`: costs of every engine on real, complex and product manifolds."""
+"""`adinterface.integrations.pymanopt`: costs of every engine on real, complex and product
+manifolds.
+"""
 
 import autograd.numpy as anp
 import jax.numpy as jnp
@@ -38,7 +40,8 @@ def _complex(*shape):
     return rng.normal(size=shape) + 1j * rng.normal(size=shape)
 
 
-# Gradients and Hessian-vector products ------------------------------------------------------------------------------------
+# Gradients and Hessian-vector products
+# ------------------------------------------------------------------------------------
 
 
 @each_backend
@@ -69,7 +72,9 @@ def test_one_complex_argument(backend):
     x, v, rtol = _complex(4), _complex(4)[::-1], rtol_of(backend)
     np.testing.assert_allclose(cost(x), (x**3).sum().real)
     np.testing.assert_allclose(cost.get_gradient_operator()(x), 3 * x.conj() ** 2, rtol=rtol)
-    np.testing.assert_allclose(cost.get_hessian_operator()(x, v), 6 * (x * v).conj(), rtol=100 * rtol)
+    np.testing.assert_allclose(
+        cost.get_hessian_operator()(x, v), 6 * (x * v).conj(), rtol=100 * rtol
+    )
 
 
 @each_backend
@@ -86,17 +91,22 @@ def test_several_arguments_real_and_complex(backend):
     np.testing.assert_allclose(by_x, 2 * x * abs(z) ** 2, rtol=rtol)
     np.testing.assert_allclose(by_z, 2 * x**2 * z, rtol=rtol)
     along_x, along_z = cost.get_hessian_operator()(x, z, u, w)
-    np.testing.assert_allclose(along_x, 2 * u * abs(z) ** 2 + 4 * x * (z * w.conj()).real, rtol=100 * rtol)
+    np.testing.assert_allclose(
+        along_x, 2 * u * abs(z) ** 2 + 4 * x * (z * w.conj()).real, rtol=100 * rtol
+    )
     np.testing.assert_allclose(along_z, 4 * x * u * z + 2 * x**2 * w, rtol=100 * rtol)
     assert along_x.dtype == "float64"
     assert along_z.dtype == "complex128"
 
 
-# What does not fit -----------------------------------------------------------------------------------------------------
+# What does not fit
+# ------------------------------------------------------------------------------------------------
 
 
 def test_what_is_no_manifold_and_no_backend():
-    with pytest.raises(TypeError, match=r"the first argument is AutoJax\(\), not a manifold of pymanopt"):
+    with pytest.raises(
+        TypeError, match=r"the first argument is AutoJax\(\), not a manifold of pymanopt"
+    ):
         function(AutoJax(), Euclidean(2))
     with pytest.raises(BackendError, match="AutoJax"):
         function(Euclidean(2), "jax")
@@ -104,7 +114,9 @@ def test_what_is_no_manifold_and_no_backend():
 
 def test_a_cost_that_cannot_take_a_point():
     manifold = Product([Euclidean(2), Euclidean(2)])
-    with pytest.raises(TypeError, match=r"f must take 2 positional arguments, .*: too many .*functools\.partial"):
+    with pytest.raises(
+        TypeError, match=r"f must take 2 positional arguments, .*: too many .*functools\.partial"
+    ):
         function(manifold, AutoJax())(lambda x: x.sum())
     with pytest.raises(TypeError, match="f"):
         function(manifold, AutoJax())(None)
@@ -113,7 +125,10 @@ def test_a_cost_that_cannot_take_a_point():
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
 def test_a_cost_that_is_no_scalar(backend):
     cost = function(Euclidean(2), backend)(lambda x: x * 2)
-    for call in (lambda: cost.get_gradient_operator()(_real(2)), lambda: cost.get_hessian_operator()(_real(2), _real(2))):
+    for call in (
+        lambda: cost.get_gradient_operator()(_real(2)),
+        lambda: cost.get_hessian_operator()(_real(2), _real(2)),
+    ):
         with pytest.raises(OutputError, match=r"shape \(2,\)"):
             call()
 

@@ -47,7 +47,8 @@ def _vector(xp):
     return f
 
 
-# PyTensor's own check ---------------------------------------------------------------------------------------------------
+# PyTensor's own check
+# ------------------------------------------------------------------------------------------------
 
 
 @each_backend
@@ -56,7 +57,8 @@ def test_verify_grad_of_a_scalar(backend):
     verify_grad(op, [_rng().normal(size=3), np.array(0.7)], rng=_rng())
 
 
-# Against closed forms --------------------------------------------------------------------------------------------------
+# Against closed forms
+# --------------------------------------------------------------------------------------------------
 
 
 @each_backend
@@ -65,10 +67,14 @@ def test_the_r_operator(backend, by_the_op):
     op = as_op(_vector(NAMESPACES[backend]), backend, pt.dvector)
     a, x, u, v = pt.dmatrix(), pt.dvector(), pt.dmatrix(), pt.dvector()
     values = [_rng().normal(size=shape) for shape in ((2, 3), 3, (2, 3), 3)]
-    pushed = pytensor.function([a, x, u, v], Rop(op(a, x), [a, x], [u, v], use_op_rop_implementation=by_the_op))(*values)
+    pushed = pytensor.function(
+        [a, x, u, v], Rop(op(a, x), [a, x], [u, v], use_op_rop_implementation=by_the_op)
+    )(*values)
     at, x_, du, dv = values
     expected = (1 - np.tanh(at @ x_) ** 2) * (du @ x_ + at @ dv)
-    np.testing.assert_allclose(pushed, expected, rtol=1e-6 if backend == AutoFiniteDifferences() else 1e-12)
+    np.testing.assert_allclose(
+        pushed, expected, rtol=1e-6 if backend == AutoFiniteDifferences() else 1e-12
+    )
 
 
 @each_engine
@@ -81,7 +87,9 @@ def test_a_hessian_vector_product(backend):
     np.testing.assert_allclose(product(at, direction), -np.sin(at) * direction, rtol=1e-12)
 
 
-@pytest.mark.parametrize("power", [1, 2], ids=["the cotangent is constant", "the cotangent has the value in it"])
+@pytest.mark.parametrize(
+    "power", [1, 2], ids=["the cotangent is constant", "the cotangent has the value in it"]
+)
 def test_a_value_and_its_gradient_are_one_evaluation(power):
     counts = {"calls": 0}
 
@@ -107,7 +115,8 @@ def test_an_integer_variable_is_disconnected():
         pt.grad(op(pt.dvector(), n), n)
 
 
-# What does not fit -----------------------------------------------------------------------------------------------------
+# What does not fit
+# ------------------------------------------------------------------------------------------------
 
 
 def test_what_is_no_function_and_no_backend():
@@ -119,7 +128,10 @@ def test_what_is_no_function_and_no_backend():
 
 @pytest.mark.parametrize("outputs", [pt.lscalar, [pt.dscalar, "float64"], [pt.zscalar]])
 def test_outputs_are_floating_types(outputs):
-    with pytest.raises(TypeError, match=r"is no floating type of PyTensor\. Pass outputs=pt\.dvector, or a list of types\."):
+    with pytest.raises(
+        TypeError,
+        match=r"is no floating type of PyTensor\. Pass outputs=pt\.dvector, or a list of types\.",
+    ):
         as_op(lambda x: x, AutoJax(), outputs)
 
 
@@ -130,7 +142,10 @@ def test_a_complex_variable():
 
 def test_another_number_of_variables():
     with pytest.raises(
-        TypeError, match=r"f must take 2 positional arguments, one for each array: too many .*functools\.partial"
+        TypeError,
+        match=(
+            r"f must take 2 positional arguments, one for each array: too many .*functools\.partial"
+        ),
     ):
         as_op(lambda x: x, AutoJax())(pt.dvector(), pt.dvector())
 
@@ -141,10 +156,21 @@ def test_another_number_of_variables():
         (
             lambda x: x,
             None,
-            r"output 0 is .*\(3,\).* and Scalar\(float64, shape=\(\)\) was .*pt\.TensorType\(dtype, ",
+            (
+                r"output 0 is .*\(3,\).* and Scalar\(float64, shape=\(\)\) was"
+                r" .*pt\.TensorType\(dtype, "
+            ),
         ),
-        (lambda x: x, pt.dmatrix, r"output 0 is .*\(3,\).* and Matrix\(float64, shape=\(\?, \?\)\) was expected"),
-        (lambda x: x, pt.TensorType("float64", shape=(2,)), r"Vector\(float64, shape=\(2,\)\) was expected"),
+        (
+            lambda x: x,
+            pt.dmatrix,
+            r"output 0 is .*\(3,\).* and Matrix\(float64, shape=\(\?, \?\)\) was expected",
+        ),
+        (
+            lambda x: x,
+            pt.TensorType("float64", shape=(2,)),
+            r"Vector\(float64, shape=\(2,\)\) was expected",
+        ),
         (lambda x: (x, x), pt.dvector, r"output 0 is "),
         (lambda x: x, [pt.dvector, pt.dvector], r"must return a tuple of 2 arrays, not "),
         (lambda x: (x,), [pt.dvector, pt.dvector], r"must return a tuple of 2 arrays, not "),
@@ -158,7 +184,8 @@ def test_a_value_of_another_type(f, outputs, message):
         pytensor.function([x], value)(np.ones(3))
 
 
-# PyMC ------------------------------------------------------------------------------------------------------------------
+# PyMC
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +238,9 @@ def test_a_model_has_the_gradient_and_the_hessian_of_pymcs_own(pymc, name):
     if name != "differences":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            np.testing.assert_allclose(ours.compile_d2logp()(point), own.compile_d2logp()(point), rtol=1e-10)
+            np.testing.assert_allclose(
+                ours.compile_d2logp()(point), own.compile_d2logp()(point), rtol=1e-10
+            )
 
 
 def test_an_op_is_pickled_with_its_function(pymc):

@@ -1,4 +1,6 @@
-"""`adinterface.integrations.tesseract`, by Tesseract's own checks of gradients and of test cases, and through its command."""
+"""`adinterface.integrations.tesseract`, by Tesseract's own checks of gradients and of test cases,
+and through its command.
+"""
 
 import json
 import os
@@ -21,7 +23,15 @@ from tesseract_core.runtime.core import check_tesseract_api, create_endpoints
 from tesseract_core.runtime.testing.finite_differences import check_gradients
 from tesseract_core.sdk.api_parse import validate_tesseract_api
 
-from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, BackendError, OutputError, TreeError
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    OutputError,
+    TreeError,
+)
 from adinterface.integrations.tesseract import endpoints
 
 NAMESPACES = {AutoJax(): jnp, AutoTorch(): torch, AutoAutograd(): anp, AutoFiniteDifferences(): np}
@@ -51,10 +61,17 @@ def _component(xp):
     def f(inputs):
         assert isinstance(inputs["pair"], tuple)
         function = {"sine": xp.sin, "cosine": xp.cos}[inputs["name"]]
-        total = sum(layer["scale"] * function(layer["weights"]) for layer in inputs["layers"]) * inputs["factor"]
+        total = (
+            sum(layer["scale"] * function(layer["weights"]) for layer in inputs["layers"])
+            * inputs["factor"]
+        )
         total = total + inputs["pair"][0]["weights"] * inputs["pair"][1]["scale"]
         y = total ** inputs["order"]
-        return {"y": y, "sums": {"a": total.sum(), "b.c": (total * inputs["named"]["q.r"]).sum()}, "label": inputs["name"]}
+        return {
+            "y": y,
+            "sums": {"a": total.sum(), "b.c": (total * inputs["named"]["q.r"]).sum()},
+            "label": inputs["name"],
+        }
 
     return f
 
@@ -63,12 +80,18 @@ def _layer(start):
     return {"weights": (np.arange(3.0) + start).tolist(), "scale": start + 0.5}
 
 
-INPUTS = {"layers": [_layer(1), _layer(2)], "pair": [_layer(3), _layer(4)], "named": {"q.r": [1.0, 2.0, 3.0]}}
+INPUTS = {
+    "layers": [_layer(1), _layer(2)],
+    "pair": [_layer(3), _layer(4)],
+    "named": {"q.r": [1.0, 2.0, 3.0]},
+}
 
 
 def _module(backend, f=None, schemas=(InputSchema, OutputSchema)):
     """What `tesseract_api.py` would be."""
-    module = types.SimpleNamespace(__name__="tesseract_api", InputSchema=schemas[0], OutputSchema=schemas[1])
+    module = types.SimpleNamespace(
+        __name__="tesseract_api", InputSchema=schemas[0], OutputSchema=schemas[1]
+    )
     made = endpoints(f or _component(NAMESPACES[backend]), backend)
     for name, endpoint in made._asdict().items():
         setattr(module, name, endpoint)
@@ -82,7 +105,13 @@ def test_tesseracts_own_check_of_gradients(backend, name):
     check_tesseract_api(module)
     checks = {}
     for endpoint, failures, count in check_gradients(
-        module, {"inputs": INPUTS | {"name": name}}, eps=1e-6, rtol=1e-5, seed=0, show_progress=False, max_evals=60
+        module,
+        {"inputs": INPUTS | {"name": name}},
+        eps=1e-6,
+        rtol=1e-5,
+        seed=0,
+        show_progress=False,
+        max_evals=60,
     ):
         assert failures == []
         checks[endpoint] = count
@@ -99,7 +128,9 @@ def test_values_and_shapes_of_a_subset(backend):
     value = apply(apply.__annotations__["payload"](inputs=INPUTS)).model_dump()
     assert value["label"] == "sine"
     blocks = module.jacobian(inputs, chosen, outputs)
-    assert {path: {name: block.shape for name, block in row.items()} for path, row in blocks.items()} == {
+    assert {
+        path: {name: block.shape for name, block in row.items()} for path, row in blocks.items()
+    } == {
         "y": {"layers.[1].weights": (3, 3), "pair.[1].scale": (3,)},
         "sums.{b.c}": {"layers.[1].weights": (3,), "pair.[1].scale": ()},
     }
@@ -110,10 +141,16 @@ def test_values_and_shapes_of_a_subset(backend):
     pulled = module.vector_jacobian_product(inputs, chosen, outputs, cotangents)
     rtol = 1e-7 if backend == AutoFiniteDifferences() else 1e-12
     for path in outputs:
-        expected = sum(np.tensordot(blocks[path][name], tangents[name], np.ndim(tangents[name])) for name in chosen)
+        expected = sum(
+            np.tensordot(blocks[path][name], tangents[name], np.ndim(tangents[name]))
+            for name in chosen
+        )
         np.testing.assert_allclose(pushed[path], expected, rtol=rtol)
     for name in chosen:
-        expected = sum(np.tensordot(cotangents[path], blocks[path][name], np.ndim(cotangents[path])) for path in outputs)
+        expected = sum(
+            np.tensordot(cotangents[path], blocks[path][name], np.ndim(cotangents[path]))
+            for path in outputs
+        )
         np.testing.assert_allclose(pulled[name], expected, rtol=rtol)
 
 
@@ -126,7 +163,8 @@ class SingleOutput(BaseModel):
     y: Differentiable[Float32]
 
 
-# The file and the command ------------------------------------------------------------------------------------------------
+# The file and the command
+# ------------------------------------------------------------------------------------------------
 
 FILE = """
 import jax.numpy as jnp
@@ -182,17 +220,22 @@ def test_the_command_checks_the_gradients_of_a_file(file):
     assert (done.stdout + done.stderr).count("passed ✅ (0 failures") == 3
 
 
-# What does not fit -----------------------------------------------------------------------------------------------------
+# What does not fit
+# ------------------------------------------------------------------------------------------------
 
 
 def _simple(f):
-    return _module(AutoJax(), f, (SingleInput, SingleOutput)), SingleInput(x=np.ones(2, dtype="float32"))
+    return _module(AutoJax(), f, (SingleInput, SingleOutput)), SingleInput(
+        x=np.ones(2, dtype="float32")
+    )
 
 
 def test_what_is_no_function_and_no_backend():
     with pytest.raises(TypeError, match="endpoints"):
         endpoints(None, AutoJax())
-    with pytest.raises(TypeError, match=r"endpoints: f must take 1 positional argument, one for each array: "):
+    with pytest.raises(
+        TypeError, match=r"endpoints: f must take 1 positional argument, one for each array: "
+    ):
         endpoints(lambda x, y: x, AutoJax())
     with pytest.raises(BackendError, match="AutoJax"):
         endpoints(lambda inputs: inputs, "jax")
@@ -201,14 +244,19 @@ def test_what_is_no_function_and_no_backend():
 def test_outputs_that_are_no_dict():
     module, inputs = _simple(lambda inputs: inputs["x"].sum())
     for call in (lambda: module.apply(inputs), lambda: module.jacobian(inputs, {"x"}, {"y"})):
-        with pytest.raises(OutputError, match="f must return a dict with the names of OutputSchema, not"):
+        with pytest.raises(
+            OutputError, match="f must return a dict with the names of OutputSchema, not"
+        ):
             call()
 
 
 def test_an_output_of_another_name():
     module, inputs = _simple(lambda inputs: {"z": inputs["x"].sum()})
     with pytest.raises(
-        OutputError, match=r"there is no 'y' in the output of f; its top has 'z'\. Use the names of the schema\."
+        OutputError,
+        match=(
+            r"there is no 'y' in the output of f; its top has 'z'\. Use the names of the schema\."
+        ),
     ):
         module.jacobian(inputs, {"x"}, {"y"})
 

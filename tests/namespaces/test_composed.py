@@ -1,4 +1,6 @@
-"""`ComposedNamespace`: functions composed of few, and functions that are wrong, which it finds at their first use."""
+"""`ComposedNamespace`: functions composed of few, and functions that are wrong, which it finds at
+their first use.
+"""
 
 import warnings
 from types import SimpleNamespace
@@ -13,15 +15,33 @@ from adinterface.namespaces.uses import USES
 
 FUNCTIONS = ["reshape", "transpose", "concatenate", "where", "take", "matmul"]
 ELEMENTWISE = ["exp", "log", "sqrt", "sin", "cos", "arcsin", "floor"]
-PRIMITIVES = [*FUNCTIONS, *ELEMENTWISE, "bool_", "int32", "int64", "float32", "float64", "complex64", "complex128"]
-LINALG = SimpleNamespace(**{name: getattr(np.linalg, name) for name in ("inv", "det", "cholesky", "eigh", "qr", "svd")})
+PRIMITIVES = [
+    *FUNCTIONS,
+    *ELEMENTWISE,
+    "bool_",
+    "int32",
+    "int64",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+LINALG = SimpleNamespace(
+    **{name: getattr(np.linalg, name) for name in ("inv", "det", "cholesky", "eigh", "qr", "svd")}
+)
 #: What no composition can make: the standard's own number formats, and sums of products by name.
 NEEDED = {"nextafter", "einsum"}
-NAMES = [name for name in dict.fromkeys(use.name for use in USES) if not name.startswith(("x", "-", "+", "abs(", "if", "int("))]
+NAMES = [
+    name
+    for name in dict.fromkeys(use.name for use in USES)
+    if not name.startswith(("x", "-", "+", "abs(", "if", "int("))
+]
 
 
 def module(**functions):
-    return SimpleNamespace(**{name: getattr(np, name) for name in PRIMITIVES}, linalg=LINALG, **functions)
+    return SimpleNamespace(
+        **{name: getattr(np, name) for name in PRIMITIVES}, linalg=LINALG, **functions
+    )
 
 
 def of(namespace, name):
@@ -32,21 +52,31 @@ def of(namespace, name):
 
 @pytest.fixture(scope="module")
 def few():
-    own = {"real": np.real, "imag": np.imag, "conj": np.conj, "astype": lambda x, dtype: np.asarray(x).astype(dtype)}
+    own = {
+        "real": np.real,
+        "imag": np.imag,
+        "conj": np.conj,
+        "astype": lambda x, dtype: np.asarray(x).astype(dtype),
+    }
     return ComposedNamespace(NUMPY, module(), own)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_standard_is_composed_of_few_functions(few, name):
     if name in NEEDED:
-        with pytest.raises(AttributeError, match=f"The namespace of numpy has no {name} that is right: "):
+        with pytest.raises(
+            AttributeError, match=f"The namespace of numpy has no {name} that is right: "
+        ):
             of(few, name)
         return
     of(few, name)
     right = [use for use in USES if use.name == name]
     for use in right:
         wanted, got = use.f(array_namespace(use.arrays[0]), *use.arrays), use.f(few, *use.arrays)
-        for mine, theirs in zip(*[part if isinstance(part, (tuple, list)) else (part,) for part in (got, wanted)], strict=True):
+        for mine, theirs in zip(
+            *[part if isinstance(part, (tuple, list)) else (part,) for part in (got, wanted)],
+            strict=True,
+        ):
             np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
             assert np.shape(mine) == np.shape(theirs)
 
@@ -54,8 +84,15 @@ def test_the_standard_is_composed_of_few_functions(few, name):
 def test_functions_that_are_composed_of_each_other_are_named():
     few = module()
     few.linalg = SimpleNamespace(cholesky=np.linalg.cholesky)
-    own = {"real": np.real, "imag": np.imag, "conj": np.conj, "astype": lambda x, dtype: np.asarray(x).astype(dtype)}
-    expected = "linalg.inv and linalg.solve are composed of each other; give the namespace one of them"
+    own = {
+        "real": np.real,
+        "imag": np.imag,
+        "conj": np.conj,
+        "astype": lambda x, dtype: np.asarray(x).astype(dtype),
+    }
+    expected = (
+        "linalg.inv and linalg.solve are composed of each other; give the namespace one of them"
+    )
     with pytest.raises(AttributeError, match=expected):
         ComposedNamespace(NUMPY, few, own).linalg.inv  # noqa: B018 - the first use
 
@@ -75,7 +112,12 @@ def test_dtypes_are_those_of_the_module():
 
 @pytest.mark.parametrize(
     ("subscripts", "shapes"),
-    [("ij,ij->i", [(3, 1), (3, 2)]), ("ij,jk", [(2, 3), (1, 4)]), ("ij,ij", [(1, 3), (2, 1)]), ("ba,a", [(2, 3), (1,)])],
+    [
+        ("ij,ij->i", [(3, 1), (3, 2)]),
+        ("ij,jk", [(2, 3), (1, 4)]),
+        ("ij,ij", [(1, 3), (2, 1)]),
+        ("ba,a", [(2, 3), (1,)]),
+    ],
 )
 def test_einsum_stretches_axes_for_an_engine_that_does_not(subscripts, shapes):
     def strict(subscripts, *arrays):
@@ -85,13 +127,21 @@ def test_einsum_stretches_axes_for_an_engine_that_does_not(subscripts, shapes):
 
     arrays = [np.random.default_rng(0).normal(size=shape) for shape in shapes]
     namespace = ComposedNamespace(NUMPY, module(einsum=strict))
-    np.testing.assert_allclose(namespace.einsum(subscripts, *arrays), np.einsum(subscripts, *arrays))
+    np.testing.assert_allclose(
+        namespace.einsum(subscripts, *arrays), np.einsum(subscripts, *arrays)
+    )
 
 
-EXACT = [(name, dtype) for name in ("all", "any", "prod", "sum") for dtype in ("float32", "int32", "bool")]
+EXACT = [
+    (name, dtype)
+    for name in ("all", "any", "prod", "sum")
+    for dtype in ("float32", "int32", "bool")
+]
 
 
-@pytest.mark.parametrize(("name", "dtype"), [*EXACT, ("mean", "float32"), ("std", "float64"), ("var", "float32")])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [*EXACT, ("mean", "float32"), ("std", "float64"), ("var", "float32")]
+)
 def test_reductions_of_empty_arrays_are_not_left_to_the_engine(name, dtype):
     """MLX may never return from one."""
 

@@ -1,4 +1,6 @@
-"""Objects that NumPy takes as arrays: those with `__array__`, and those of subclasses of ndarray."""
+"""Objects that NumPy takes as arrays: those with `__array__`, and those of subclasses of
+ndarray.
+"""
 
 import re
 
@@ -33,7 +35,8 @@ def differences(f, x):
     return np.array([float(f(x + step)) - float(f(x - step)) for step in steps]) / 2e-6
 
 
-# Objects with __array__ -----------------------------------------------------------------------------------------------
+# Objects with __array__
+# -----------------------------------------------------------------------------------------------
 
 
 class Cell:
@@ -88,18 +91,30 @@ def made_into_arrays(x):
         np.ascontiguousarray(Cell(x)),
         np.asarray(CELL),
     )
-    return sum(np.sum(a * W * x) for a in made) + np.sum(np.array([Cell(x), Cell(2 * x)]) ** 2) + np.ndim(Cell(x)) * x[0]
+    return (
+        sum(np.sum(a * W * x) for a in made)
+        + np.sum(np.array([Cell(x), Cell(2 * x)]) ** 2)
+        + np.ndim(Cell(x)) * x[0]
+    )
 
 
 @program
 def functions_of_them(x):
     joined = np.concatenate([Cell(x), np.atleast_1d(Cell(x**2)), np.where(x > 1, Given(x), 0.0)])
-    return np.sum(np.sin(Cell(x))) + np.sum(Given(x)) + np.dot(Cell(x), W) + np.linalg.norm(Given(x)) + np.sum(joined**2)
+    return (
+        np.sum(np.sin(Cell(x)))
+        + np.sum(Given(x))
+        + np.dot(Cell(x), W)
+        + np.linalg.norm(Given(x))
+        + np.sum(joined**2)
+    )
 
 
 @program
 def operators_beside_them(x):
-    return np.sum(x * Cell(x) + W * Cell(x) + W[1] * Given(x) - CELL * x) + np.sum(np.multiply(x, Given(x)) * np.add(W, CELL))
+    return np.sum(x * Cell(x) + W * Cell(x) + W[1] * Given(x) - CELL * x) + np.sum(
+        np.multiply(x, Given(x)) * np.add(W, CELL)
+    )
 
 
 @program
@@ -110,7 +125,8 @@ def written(x):
     return np.sum(a * b)
 
 
-# Subclasses of ndarray ------------------------------------------------------------------------------------------------
+# Subclasses of ndarray
+# ------------------------------------------------------------------------------------------------
 
 
 class Series(np.ndarray):
@@ -190,7 +206,13 @@ def a_subclass(x):
     assert isinstance(Named(x), Series)
     assert s.path() == "a/"
     assert Series.separator == "/"
-    return s.energy() + np.sum(s.doubled.doubled) + Named(x).energy() + np.asarray(s)[0] + x.view(Series).energy()
+    return (
+        s.energy()
+        + np.sum(s.doubled.doubled)
+        + Named(x).energy()
+        + np.asarray(s)[0]
+        + x.view(Series).energy()
+    )
 
 
 @program
@@ -212,7 +234,14 @@ def results_of_its_class(x):
         assert type(result) is Series
     for result in (s * W, np.sin(s), s[0], s.T):
         assert result.name == "b"
-    for result in (s[0, 1], np.asarray(s), np.array(s), s.view(np.ndarray), np.where(s > 1, s, 0.0), np.concatenate([s, s])):
+    for result in (
+        s[0, 1],
+        np.asarray(s),
+        np.array(s),
+        s.view(np.ndarray),
+        np.where(s > 1, s, 0.0),
+        np.concatenate([s, s]),
+    ):
         assert not isinstance(result, Series)
     assert np.asanyarray(s) is s
     assert [type(part) for part in np.split(s, 2)] == [Series, Series]
@@ -228,7 +257,13 @@ def results_of_its_class(x):
 @program
 def captured_objects_of_one(x):
     assert (x * SERIES).name == "captured"
-    return (x * SERIES).energy() + np.sum(SERIES.doubled * x) + np.sum(FIELD.gradient * x) + np.sum(FIELD * x) + FIELD[1] * x[0]
+    return (
+        (x * SERIES).energy()
+        + np.sum(SERIES.doubled * x)
+        + np.sum(FIELD.gradient * x)
+        + np.sum(FIELD * x)
+        + FIELD[1] * x[0]
+    )
 
 
 @program
@@ -236,7 +271,13 @@ def its_own_protocols(x):
     field, doubling = Field(x, x**2), Doubling(x)
     assert type(field * 2) is np.ndarray
     assert type(field) is Field
-    return field[0] + np.sum(field.gradient * field) + np.sum(doubling * W) + np.sum(np.exp(doubling)) + np.sum(W + doubling)
+    return (
+        field[0]
+        + np.sum(field.gradient * field)
+        + np.sum(doubling * W)
+        + np.sum(np.exp(doubling))
+        + np.sum(W + doubling)
+    )
 
 
 @program
@@ -255,7 +296,9 @@ def written_to(x):
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_program(f, backend):
     wanted = differences(f, X)
-    np.testing.assert_allclose(gradient(numpy_function(f, deep=True), backend, X)[0], wanted, rtol=1e-6)
+    np.testing.assert_allclose(
+        gradient(numpy_function(f, deep=True), backend, X)[0], wanted, rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
@@ -268,22 +311,26 @@ def test_compiled(f):
 @pytest.mark.parametrize("function", [np.asarray, np.sin], ids=["asarray", "sin"])
 def test_an_object_alone_is_refused_by_name_without_copied_code(function, backend):
     message = (
-        "numpy_function: function(Given(x)) needs plain arrays or numbers of Python, which those here are not (object "
-        "__array__ method not producing an array). Call the object's __array__() instead. numpy_function(f, deep=True) runs "
-        "most of such code as it is."
+        "numpy_function: function(Given(x)) needs plain arrays or numbers of Python, which those"
+        " here are not (object __array__ method not producing an array). Call the object's"
+        " __array__() instead. numpy_function(f, deep=True) runs most of such code as it is."
     )
     with pytest.raises(NumpyCodeError, match=re.escape(message)):
         gradient(numpy_function(lambda x: np.sum(function(Given(x)))), backend, X)
-    f = numpy_function(lambda x: np.sum(function(Given(x).__array__()) if function is np.sin else Given(x).__array__()))
+    f = numpy_function(
+        lambda x: np.sum(
+            function(Given(x).__array__()) if function is np.sin else Given(x).__array__()
+        )
+    )
     assert np.all(gradient(f, backend, X)[0] != 0)
 
 
 @each_engine
 def test_a_subclass_is_refused_by_name_without_copied_code(backend):
     message = (
-        "numpy_function: x.view(Series) makes an object of test_array_like.Series, a subclass of numpy.ndarray, which an "
-        "engine's array cannot be. Write np.asarray(x) for it. numpy_function(f, deep=True) runs most classes that add methods "
-        "and attributes."
+        "numpy_function: x.view(Series) makes an object of test_array_like.Series, a subclass of"
+        " numpy.ndarray, which an engine's array cannot be. Write np.asarray(x) for it."
+        " numpy_function(f, deep=True) runs most classes that add methods and attributes."
     )
     with pytest.raises(NumpyCodeError, match=re.escape(message)):
         gradient(numpy_function(lambda x: x.view(Series).energy()), backend, X)
@@ -291,9 +338,12 @@ def test_a_subclass_is_refused_by_name_without_copied_code(backend):
 
 @each_engine
 def test_a_captured_subclass_beside_an_array_of_an_engine(backend):
-    np.testing.assert_allclose(gradient(numpy_function(lambda x: np.sum(SERIES * x)), backend, X)[0], W)
+    np.testing.assert_allclose(
+        gradient(numpy_function(lambda x: np.sum(SERIES * x)), backend, X)[0], W
+    )
     message = (
-        "numpy_function: test_array_like.Doubling is a subclass of numpy.ndarray with operators of its own, which an engine's"
+        "numpy_function: test_array_like.Doubling is a subclass of numpy.ndarray with operators of"
+        " its own, which an engine's"
     )
     with pytest.raises(NumpyCodeError, match=re.escape(message)):
         gradient(numpy_function(lambda x: np.sum(x * DOUBLING)), backend, X)

@@ -1,4 +1,6 @@
-"""NumPy orders complex numbers by the real part and then by the imaginary one; the Array API has no order for them."""
+"""NumPy orders complex numbers by the real part and then by the imaginary one; the Array API has no
+order for them.
+"""
 
 import numpy as np
 import pytest
@@ -24,13 +26,24 @@ REDUCTIONS = [np.max, np.min, np.amax, np.amin, np.argmax, np.argmin, np.ptp]
 ORDERED = {
     "max": lambda z: np.abs(np.max(z)) ** 2,
     "methods": lambda z: np.abs(z.max() * z.min()),
-    "axis": lambda z: np.sum(np.abs(np.max(z, axis=0)) ** 2) + np.sum(np.abs(np.min(z, axis=-1, keepdims=True) * z)),
-    "reduce": lambda z: np.sum(np.abs(np.maximum.reduce(z))) + np.sum(np.abs(np.minimum.reduce(z, axis=1))),
+    "axis": lambda z: (
+        np.sum(np.abs(np.max(z, axis=0)) ** 2)
+        + np.sum(np.abs(np.min(z, axis=-1, keepdims=True) * z))
+    ),
+    "reduce": lambda z: (
+        np.sum(np.abs(np.maximum.reduce(z))) + np.sum(np.abs(np.minimum.reduce(z, axis=1)))
+    ),
     "accumulate": lambda z: np.sum(np.abs(np.maximum.accumulate(z, axis=1))),
-    "pairs": lambda z: np.sum(np.abs(np.maximum(z, z[::-1]) * np.minimum(z, 1.0) + np.fmax(1j, z) + np.fmin(z, 2.0))),
-    "comparisons": lambda z: np.sum(np.abs(np.where(z > 1, z, 2 * z) * np.where(z <= 1j, 3 * z, z))),
+    "pairs": lambda z: np.sum(
+        np.abs(np.maximum(z, z[::-1]) * np.minimum(z, 1.0) + np.fmax(1j, z) + np.fmin(z, 2.0))
+    ),
+    "comparisons": lambda z: np.sum(
+        np.abs(np.where(z > 1, z, 2 * z) * np.where(z <= 1j, 3 * z, z))
+    ),
     "places": lambda z: np.abs(z.ravel()[np.argmax(z)] * z.ravel()[np.argmin(z)]),
-    "sort": lambda z: np.sum(np.abs(np.sort(z, axis=1) * np.arange(3.0))) + np.abs(np.sort(z, axis=None)[2]),
+    "sort": lambda z: (
+        np.sum(np.abs(np.sort(z, axis=1) * np.arange(3.0))) + np.abs(np.sort(z, axis=None)[2])
+    ),
     "clip": lambda z: np.sum(np.abs(np.clip(z, 0.2, 1.5))),
 }
 
@@ -41,14 +54,30 @@ def test_numbers_are_those_of_numpy(z):
     found = torch.from_numpy(np.atleast_1d(z))[0] if not z.ndim else torch.from_numpy(z)
     with np.errstate(all="ignore"):
         for axis in (None, *range(z.ndim)):
-            for function in REDUCTIONS[: None if np.all(np.isfinite(z)) else -1]:  # torch subtracts infinities in its own way
+            # torch subtracts infinities in its own way
+            for function in REDUCTIONS[: None if np.all(np.isfinite(z)) else -1]:
                 ours = functions[function]
-                np.testing.assert_array_equal(ours(found, axis), function(z, axis), err_msg=f"{function} {axis}")
-                np.testing.assert_array_equal(ours(found, axis, keepdims=True), function(z, axis, keepdims=True))
+                np.testing.assert_array_equal(
+                    ours(found, axis), function(z, axis), err_msg=f"{function} {axis}"
+                )
+                np.testing.assert_array_equal(
+                    ours(found, axis, keepdims=True), function(z, axis, keepdims=True)
+                )
             if z.ndim:
                 np.testing.assert_array_equal(functions[np.sort](found, axis), np.sort(z, axis))
-                np.testing.assert_array_equal(functions[np.argsort](found, axis), np.argsort(z, axis, kind="stable"))
-        for name in ("less", "less_equal", "greater", "greater_equal", "maximum", "minimum", "fmax", "fmin"):
+                np.testing.assert_array_equal(
+                    functions[np.argsort](found, axis), np.argsort(z, axis, kind="stable")
+                )
+        for name in (
+            "less",
+            "less_equal",
+            "greater",
+            "greater_equal",
+            "maximum",
+            "minimum",
+            "fmax",
+            "fmin",
+        ):
             for other in (z[..., ::-1].copy() if z.ndim else z, np.full(z.shape, 1 + 1j, z.dtype)):
                 wanted = getattr(np, name)(z, other)
                 ours = functions[getattr(np, name)](found, torch.from_numpy(other))

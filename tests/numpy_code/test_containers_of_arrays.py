@@ -1,4 +1,6 @@
-"""What holds the boxes of autograd: xarray's arrays, and containers of autograd's own, as HIPS autograd takes them."""
+"""What holds the boxes of autograd: xarray's arrays, and containers of autograd's own, as HIPS
+autograd takes them.
+"""
 
 import operator
 
@@ -20,14 +22,16 @@ X = np.array([0.4, 1.3, 2.2])
 TABLE = xarray.DataArray([1.0, 2.0, 3.0], dims="t")
 
 OPERATORS = [
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.mod, operator.floordiv, operator.lt,
-    operator.ge,
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.mod,
+    operator.floordiv, operator.lt, operator.ge,
 ]  # fmt: skip
 ORDERS = {
     "in front": lambda op, x: op(x, TABLE),
     "behind": lambda op, x: op(TABLE, x),
     "one number": lambda op, x: op(x[1], TABLE) + op(TABLE, x[2]),
-    "inside": lambda op, x: op(xarray.DataArray(x, dims="t"), TABLE) + op(TABLE, xarray.DataArray(x, dims="t")),
+    "inside": lambda op, x: (
+        op(xarray.DataArray(x, dims="t"), TABLE) + op(TABLE, xarray.DataArray(x, dims="t"))
+    ),
     "both": lambda op, x: op(x, xarray.DataArray(x, dims="t")),
     "a variable": lambda op, x: op(x, TABLE.variable),
     "a data set": lambda op, x: op(x, xarray.Dataset({"a": TABLE}))["a"],
@@ -42,7 +46,9 @@ def test_arithmetic(op, order, mode):
         return (ORDERS[order](op, x).data * x).sum()
 
     wanted = gradient(f, AutoFiniteDifferences(), X)[0]
-    np.testing.assert_allclose(gradient(f, AutoAutograd(mode=mode), X)[0], wanted, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(
+        gradient(f, AutoAutograd(mode=mode), X)[0], wanted, rtol=1e-6, atol=1e-8
+    )
 
 
 BUILTINS = {

@@ -1,5 +1,6 @@
-"""NumPy code at corners: zero variance, powers of zero, infinities, singular and triangular matrices. No NaN where there is a
-limit, and on every engine the same number."""
+"""NumPy code at corners: zero variance, powers of zero, infinities, singular and triangular
+matrices. No NaN where there is a limit, and on every engine the same number.
+"""
 
 import numpy as np
 import pytest
@@ -24,10 +25,18 @@ each_engine = pytest.mark.parametrize("auto", ENGINES.values(), ids=ENGINES)
 GRADIENTS = {
     "std of one": (np.std, ([3.0],), ([0.0],)),
     "std of equals": (np.std, ([2.0, 2.0],), ([0.0, 0.0],)),
-    "std along an axis": (lambda x: np.sum(np.std(x, axis=0)), ([[2.0, 1.0], [2.0, 4.0]],), ([[0.0, -0.5], [0.0, 0.5]],)),
+    "std along an axis": (
+        lambda x: np.sum(np.std(x, axis=0)),
+        ([[2.0, 1.0], [2.0, 4.0]],),
+        ([[0.0, -0.5], [0.0, 0.5]],),
+    ),
     "nanstd": (np.nanstd, ([3.0, np.nan],), ([0.0, 0.0],)),
     "norm": (np.linalg.norm, ([0.0, 0.0],), ([0.0, 0.0],)),
-    "norm of rows": (lambda x: np.sum(np.linalg.norm(x, axis=1)), ([[0.0, 0.0], [3.0, 4.0]],), ([[0.0, 0.0], [0.6, 0.8]],)),
+    "norm of rows": (
+        lambda x: np.sum(np.linalg.norm(x, axis=1)),
+        ([[0.0, 0.0], [3.0, 4.0]],),
+        ([[0.0, 0.0], [0.6, 0.8]],),
+    ),
     "norm of order 3": (lambda x: np.linalg.norm(x, 3), ([0.0, 0.0],), ([0.0, 0.0],)),
     "xlogy": (special.xlogy, (0.0, 0.0), (0.0, 0.0)),
     "xlogy of a zero": (special.xlogy, (0.0, 2.0), (np.log(2.0), 0.0)),
@@ -63,7 +72,9 @@ SECOND = {
 
 
 @each_engine
-@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning", "ignore::adinterface.DisconnectedWarning")
+@pytest.mark.filterwarnings(
+    "ignore:.*encountered in:RuntimeWarning", "ignore::adinterface.DisconnectedWarning"
+)
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_a_corner_has_the_same_gradient_everywhere(name, auto):
     f, args, wanted = GRADIENTS[name]
@@ -74,12 +85,16 @@ def test_a_corner_has_the_same_gradient_everywhere(name, auto):
     for found, expected in zip(gradient(on_engine, auto(), *args), wanted):
         np.testing.assert_allclose(found, expected, atol=1e-12)
     if auto is not AutoJax and not any(np.isinf(x).any() for x in (*args, *map(np.array, wanted))):
-        tangent = pushforward(on_engine, auto(mode="forward"), tuple(args), tuple(map(np.ones_like, args))).tangent
+        tangent = pushforward(
+            on_engine, auto(mode="forward"), tuple(args), tuple(map(np.ones_like, args))
+        ).tangent
         np.testing.assert_allclose(tangent, sum(np.sum(x) for x in wanted), atol=1e-12)
 
 
 @each_engine
-@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning", "ignore::adinterface.DisconnectedWarning")
+@pytest.mark.filterwarnings(
+    "ignore:.*encountered in:RuntimeWarning", "ignore::adinterface.DisconnectedWarning"
+)
 @pytest.mark.parametrize("name", SECOND)
 def test_a_corner_has_a_second_derivative(name, auto):
     f, x, wanted = SECOND[name]
@@ -93,12 +108,15 @@ def test_the_determinant_of_a_singular_matrix_has_its_gradient(auto):
         ([[0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]),
         ([[1.0, 2.0], [3.0, 4.0]], [[4.0, -3.0], [-2.0, 1.0]]),
     ]:
-        value, (found,) = value_and_gradient(numpy_function(np.linalg.det), auto(), np.array(matrix))
+        value, (found,) = value_and_gradient(
+            numpy_function(np.linalg.det), auto(), np.array(matrix)
+        )
         assert value == pytest.approx(np.linalg.det(matrix))
         np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
-# One triangle --------------------------------------------------------------------------------------------------------
+# One triangle
+# ------------------------------------------------------------------------------------------------
 
 _random = np.random.default_rng(0)
 REAL = _random.normal(size=(3, 3)) + 4 * np.eye(3)
@@ -118,7 +136,9 @@ OF_A_TRIANGLE = {
 
 
 def differences(f, x, step=1e-6):
-    """The gradient as everywhere here: with respect to the real part, and i times that with respect to the imaginary one."""
+    """The gradient as everywhere here: with respect to the real part, and i times that with respect
+    to the imaginary one.
+    """
     found = np.zeros_like(x)
     for place in np.ndindex(x.shape):
         for unit in (1, 1j) if np.iscomplexobj(x) else (1,):

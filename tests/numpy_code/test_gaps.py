@@ -1,4 +1,6 @@
-"""Data with NaN: what is left out of a result has the derivative 0, and a result that is NaN has NaN."""
+"""Data with NaN: what is left out of a result has the derivative 0, and a result that is NaN has
+NaN.
+"""
 
 import numpy as np
 import pytest
@@ -40,7 +42,9 @@ FUNCTIONS = {
     "where": lambda x: np.sum(np.where(np.isnan(x * DATA), 0.0, (x * DATA) ** 3)),
     "nan_to_num": lambda x: np.sum(np.nan_to_num(DATA * x)),
     "likelihood": lambda x: np.nansum(-0.5 * ((DATA - x[0] * TIMES) / np.exp(x[1])) ** 2 - x[1]),
-    "functions": lambda x: np.nansum(np.exp(-np.abs(-(DATA - x))) * x[0] + np.log(np.square(DATA * x)) * np.sqrt(x)),
+    "functions": lambda x: np.nansum(
+        np.exp(-np.abs(-(DATA - x))) * x[0] + np.log(np.square(DATA * x)) * np.sqrt(x)
+    ),
     "mask": _masked,
     "write": _filled,
 }
@@ -58,8 +62,14 @@ def test_gaps_in_data(f, deep, backend):
 
 @each_engine
 def test_a_result_that_is_nan_has_derivatives_that_are_nan(backend):
-    assert np.isnan(gradient(numpy_function(lambda x: np.sum((DATA - x) ** 2)), backend, X)[0]).all()
+    assert np.isnan(
+        gradient(numpy_function(lambda x: np.sum((DATA - x) ** 2)), backend, X)[0]
+    ).all()
     rows = jacobian(numpy_function(lambda x: {"y": x * DATA, "z": np.nansum(x * DATA)}), backend, X)
-    np.testing.assert_array_equal(np.isnan(rows["y"][0]), np.isnan(DATA)[:, None] & np.ones(5, bool))
+    np.testing.assert_array_equal(
+        np.isnan(rows["y"][0]), np.isnan(DATA)[:, None] & np.ones(5, bool)
+    )
     np.testing.assert_allclose(rows["z"][0], np.where(np.isnan(DATA), 0.0, DATA))
-    np.testing.assert_allclose(gradient(numpy_function(lambda x: np.sum((np.ones(5) - x) ** 2)), backend, X)[0], 2 * X - 2)
+    np.testing.assert_allclose(
+        gradient(numpy_function(lambda x: np.sum((np.ones(5) - x) ** 2)), backend, X)[0], 2 * X - 2
+    )

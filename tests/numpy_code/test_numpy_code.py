@@ -1,4 +1,6 @@
-"""NumPy code under `numpy_function` on every engine: values, shapes, dtypes and derivatives are NumPy's."""
+"""NumPy code under `numpy_function` on every engine: values, shapes, dtypes and derivatives are
+NumPy's.
+"""
 
 import functools
 import re
@@ -40,7 +42,9 @@ from adinterface.numpy_code.array import NumpyArray
 from adinterface.numpy_code.engine import engine_of
 
 # The Array API has no counterpart of these.
-NOT_COMPOSED = re.compile(r"np\.frexp|special\.(erf|erfc|i0e|i1|i1e|gamma|gammaln|rgamma|digamma|psi|beta|betaln|binom)\(")
+NOT_COMPOSED = re.compile(
+    r"np\.frexp|special\.(erf|erfc|i0e|i1|i1e|gamma|gammaln|rgamma|digamma|psi|beta|betaln|binom)\("
+)
 ALL_SMOOTH = expressions(*SMOOTH.values(), *SPECIAL.values())
 # Results whose size, or branches whose choice, depends on values that jit does not know.
 VALUE_DEPENDENT = re.compile(r"\w\[\w > 0\]|np\.unique\(|np\.union1d|^(max|min)\(|argmax")
@@ -102,17 +106,22 @@ def assert_same(result, expected):
         for part, expected_part in zip(result, expected):
             assert_same(part, expected_part)
     elif isinstance(expected, (np.ndarray, np.generic)):
-        array = result._engine.library.to_numpy(result._array) if type(result) is NumpyArray else result
+        array = (
+            result._engine.library.to_numpy(result._array) if type(result) is NumpyArray else result
+        )
         array = array.numpy() if isinstance(array, torch.Tensor) else array
         assert (array.dtype, array.shape) == (expected.dtype, expected.shape)
         single = expected.dtype.name in ("float32", "complex64")
-        np.testing.assert_allclose(array, expected, rtol=2e-5 if single else 1e-12, atol=1e-6 if single else 1e-13)
+        np.testing.assert_allclose(
+            array, expected, rtol=2e-5 if single else 1e-12, atol=1e-6 if single else 1e-13
+        )
     else:
         assert type(result) is type(expected)
         assert result == expected
 
 
-# Thousands of expressions, of which pytest's own work for a test, or a subtest, would take half of the time: a theme is a test.
+# Thousands of expressions, of which pytest's own work for a test, or a subtest, would take half of
+# the time: a theme is a test.
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -129,7 +138,9 @@ def _value_shape_and_dtype_are_numpys(expression, engine, array):
     f, names = function_of(expression), variables_in(expression)
     values = [(VARIABLES | OTHERS)[name] for name in names]
     wrapped = [
-        native if type(native := array(value)) is np.ndarray and array is box else NumpyArray(native, engine)
+        native
+        if type(native := array(value)) is np.ndarray and array is box
+        else NumpyArray(native, engine)
         for value in values
     ]
     with np.errstate(all="ignore"):
@@ -167,22 +178,38 @@ def scalar_of(expression):
         return np.sum(weights * value)
 
     args = tuple(VARIABLES[name] for name in variables_in(expression))
-    return scalar, args, tuple(np.sin(np.arange(arg.size) * 2.3 + 1).reshape(arg.shape) for arg in args)
+    return (
+        scalar,
+        args,
+        tuple(np.sin(np.arange(arg.size) * 2.3 + 1).reshape(arg.shape) for arg in args),
+    )
 
 
 def along(function, args, directions, step=2e-3):
-    """The derivative of a function of the arguments in a direction, by differences of the eighth order."""
-    moved = lambda n: function(*[arg + n * step * direction for arg, direction in zip(args, directions)])
+    """The derivative of a function of the arguments in a direction, by differences of the eighth
+    order.
+    """
+    moved = lambda n: function(
+        *[arg + n * step * direction for arg, direction in zip(args, directions)]
+    )
     return sum(weight * (moved(n) - moved(-n)) for n, weight in enumerate(STENCIL, 1)) / step
 
 
 @functools.cache
 def both_orders(expression):
-    """The first and the second derivative of an expression along its direction, by differences of the eighth order in NumPy."""
+    """The first and the second derivative of an expression along its direction, by differences of
+    the eighth order in NumPy.
+    """
     f, args, directions = scalar_of(expression)
     step = 2e-3
-    at = [f(*[arg + n * step * direction for arg, direction in zip(args, directions)]) for n in range(-4, 5)]
-    second = sum(weight * (at[4 + n] + at[4 - n]) for n, weight in enumerate((8 / 5, -1 / 5, 8 / 315, -1 / 560), 1))
+    at = [
+        f(*[arg + n * step * direction for arg, direction in zip(args, directions)])
+        for n in range(-4, 5)
+    ]
+    second = sum(
+        weight * (at[4 + n] + at[4 - n])
+        for n, weight in enumerate((8 / 5, -1 / 5, 8 / 315, -1 / 560), 1)
+    )
     return along(f, args, directions), (second - 205 / 72 * at[4]) / step**2
 
 
@@ -219,16 +246,25 @@ def _derivatives_of_both_orders_in_both_modes(expression, backend):
 @disconnected
 @pytest.mark.parametrize("theme", [*SMOOTH, *SPECIAL])
 def test_jax_compiles_a_theme_and_has_numpys_values_and_gradients(theme):
-    """One compilation for all expressions of a theme; each expression by itself is what the table is for."""
-    rows = [row for row in expressions((SMOOTH | SPECIAL)[theme]) if not VALUE_DEPENDENT.search(row)]
-    functions = [(function_of(row), [list(VARIABLES).index(name) for name in variables_in(row)]) for row in rows]
+    """One compilation for all expressions of a theme; each expression by itself is what the table
+    is for.
+    """
+    rows = [
+        row for row in expressions((SMOOTH | SPECIAL)[theme]) if not VALUE_DEPENDENT.search(row)
+    ]
+    functions = [
+        (function_of(row), [list(VARIABLES).index(name) for name in variables_in(row)])
+        for row in rows
+    ]
     on_jax = []
 
     def total(*args, seen=None):
         terms = []
         for row, (f, places) in zip(rows, functions):
             value = f(*[args[n] for n in places])
-            weights = np.cos(np.arange(np.size(value)) * 1.7 + 0.3 + len(terms)).reshape(np.shape(value))
+            weights = np.cos(np.arange(np.size(value)) * 1.7 + 0.3 + len(terms)).reshape(
+                np.shape(value)
+            )
             terms.append(np.sum(weights * value))
             if seen is not None:
                 seen.append((row, np.shape(value), np.result_type(value)))
@@ -241,10 +277,24 @@ def test_jax_compiles_a_theme_and_has_numpys_values_and_gradients(theme):
     plain = []
     assert value == pytest.approx(total(*args, seen=plain), rel=1e-9)
     assert on_jax[: len(plain)] == plain
-    assert dotted(gradients, directions) == pytest.approx(along(total, args, directions), rel=1e-6, abs=1e-6)
+    assert dotted(gradients, directions) == pytest.approx(
+        along(total, args, directions), rel=1e-6, abs=1e-6
+    )
 
 
-NUMBERS = ("bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128")
+NUMBERS = (
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
 PYTHONS = (True, 2, 2.0, 2j)
 PAIRS = (
     np.add,
@@ -268,15 +318,23 @@ PAIRS = (
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("number", NUMBERS)
 def test_dtypes_are_promoted_as_in_numpy(number, engine):
-    """Between arrays, 0-d arrays and Python's numbers, wherever NumPy and the engine have the function."""
+    """Between arrays, 0-d arrays and Python's numbers, wherever NumPy and the engine have the
+    function.
+    """
     engine, array = ENGINES[engine]
     first = np.ones(2, number)
     if array is box and first.dtype.kind not in "fc":
         pytest.skip("autograd has no boxes of integers: they are NumPy's arrays")
     wrapped = lambda x: (
-        NumpyArray(native, engine) if type(native := array(x)) is not np.ndarray or array is np.array else native
+        NumpyArray(native, engine)
+        if type(native := array(x)) is not np.ndarray or array is np.array
+        else native
     )
-    others = [np.ones(2, other) for other in NUMBERS] + [np.ones((), other) for other in NUMBERS] + list(PYTHONS)
+    others = (
+        [np.ones(2, other) for other in NUMBERS]
+        + [np.ones((), other) for other in NUMBERS]
+        + list(PYTHONS)
+    )
     compared = 0
     for function in PAIRS:
         for other in others:
@@ -294,7 +352,8 @@ def test_dtypes_are_promoted_as_in_numpy(number, engine):
     assert compared > 150
 
 
-# What torch does otherwise -------------------------------------------------------------------------------------------
+# What torch does otherwise
+# -------------------------------------------------------------------------------------------
 
 
 def run(f, *args):
@@ -319,7 +378,9 @@ def test_bfloat16_gives_way_to_other_inexact_dtypes_alone(engine, f, dtype):
     assert f(NumpyArray(array([1.0, 2.0, 3.0], dtype=torch.bfloat16), engine))._array.dtype is dtype
 
 
-@pytest.mark.parametrize("function", [np.linalg.inv, np.linalg.cholesky, lambda a: np.linalg.solve(a, a[0])])
+@pytest.mark.parametrize(
+    "function", [np.linalg.inv, np.linalg.cholesky, lambda a: np.linalg.solve(a, a[0])]
+)
 def test_a_singular_matrix_raises_numpys_error(function):
     with pytest.raises(np.linalg.LinAlgError):
         run(function, -np.ones((2, 2)) * 0)
@@ -342,10 +403,21 @@ def test_what_is_refused_says_what_to_write(f, instead):
         run(f, np.ones(3))
 
 
-@pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"])
-@pytest.mark.parametrize("f", [np.maximum, np.fmax, lambda x, low: np.clip(x, low, None)], ids=["maximum", "fmax", "clip"])
+@pytest.mark.parametrize(
+    "backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"]
+)
+@pytest.mark.parametrize(
+    "f",
+    [np.maximum, np.fmax, lambda x, low: np.clip(x, low, None)],
+    ids=["maximum", "fmax", "clip"],
+)
 def test_what_is_not_chosen_has_no_derivative_even_of_an_infinite_one(f, backend):
     x = np.array([-1.0, 2.0, 3.0])
-    value = lambda x: np.sum(np.where(x > 0, 1 / f(x, 2.3e-308), 0.0)) - np.sum(1 / -np.minimum(-x, -2.3e-308) * (x > 0))
-    (slope,) = gradient(numpy_function(lambda x: 2 * np.sum((x > 0) / f(x, 2.3e-308)) - value(x)), backend, x)
+    value = lambda x: (
+        np.sum(np.where(x > 0, 1 / f(x, 2.3e-308), 0.0))
+        - np.sum(1 / -np.minimum(-x, -2.3e-308) * (x > 0))
+    )
+    (slope,) = gradient(
+        numpy_function(lambda x: 2 * np.sum((x > 0) / f(x, 2.3e-308)) - value(x)), backend, x
+    )
     np.testing.assert_allclose(slope, [0.0, -1 / 2, -2 / 9])

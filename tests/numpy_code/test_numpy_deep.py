@@ -1,4 +1,6 @@
-"""numpy_function(f, deep=True): what f calls runs as a copy in which NumPy's names mean ours, and nothing else is changed."""
+"""numpy_function(f, deep=True): what f calls runs as a copy in which NumPy's names mean ours, and
+nothing else is changed.
+"""
 
 import abc
 import cmath
@@ -53,7 +55,8 @@ def deep(f):
     return numpy_function(f, deep=True)
 
 
-# What runs ------------------------------------------------------------------------------------------------------------
+# What runs
+# ------------------------------------------------------------------------------------------------
 
 
 @program
@@ -64,7 +67,12 @@ def names_of_numpy(x):
     d = np.r_[a, 1.0, a[:1]] * np.arange(5)
     e = np.c_[a, a**2]
     f = np.fromiter((v * 2 for v in a), float)
-    return sum(map(np.sum, (a, b, c, d, e, f, np.copy(a), np.ascontiguousarray(a), np.atleast_2d([a[0], a[1]]))))
+    return sum(
+        map(
+            np.sum,
+            (a, b, c, d, e, f, np.copy(a), np.ascontiguousarray(a), np.atleast_2d([a[0], a[1]])),
+        )
+    )
 
 
 @program
@@ -84,20 +92,43 @@ def numbers_of_python(x):
     assert issubclass(type(x), np.ndarray)
     assert x.dtype == float
     assert x.dtype in [np.float32, np.float64]
-    return float(x[0]) * np.float64(x[1]) * math.sin(x[2]) + abs(complex(x[0]) * 1j) + math.hypot(x[0], x[1]) + float("2.5")
+    return (
+        float(x[0]) * np.float64(x[1]) * math.sin(x[2])
+        + abs(complex(x[0]) * 1j)
+        + math.hypot(x[0], x[1])
+        + float("2.5")
+    )
 
 
 @program
 def functions_of_math(x):
     assert math.floor(x[1]) in (0, 1)
     assert not math.isnan(x[0])
-    found = math.log(x[0]) + math.log(x[1], 2) + math.exp(x[2]) + math.pow(x[0], 2) + math.prod([x[0], x[1]]) + math.erf(x[0])
-    return found + math.lgamma(x[1]) + math.fsum(v for v in x) + math.dist([x[0], x[1]], [0.0, 0.5]) + cmath.exp(1j * x[0]).real
+    found = (
+        math.log(x[0])
+        + math.log(x[1], 2)
+        + math.exp(x[2])
+        + math.pow(x[0], 2)
+        + math.prod([x[0], x[1]])
+        + math.erf(x[0])
+    )
+    return (
+        found
+        + math.lgamma(x[1])
+        + math.fsum(v for v in x)
+        + math.dist([x[0], x[1]], [0.0, 0.5])
+        + cmath.exp(1j * x[0]).real
+    )
 
 
 @program
 def lists_that_numpy_takes(x):
-    return np.sum([x[0], 2 * x[1]]) + np.max([x[0], 0.1, x[2]]) + np.dot([x[0], x[1]], [1.0, 2.0]) + np.mean((x[0], x[1]))
+    return (
+        np.sum([x[0], 2 * x[1]])
+        + np.max([x[0], 0.1, x[2]])
+        + np.dot([x[0], x[1]], [1.0, 2.0])
+        + np.mean((x[0], x[1]))
+    )
 
 
 @program
@@ -115,7 +146,11 @@ def copied_code_of_numpy(x):
 @program
 def folds(x):
     y = np.minimum.accumulate(np.sin(3 * x)) + np.maximum.accumulate(x)
-    return np.sum(y * x) + np.logaddexp.reduce(x) + np.sum(np.vecdot(np.stack([x, x**2]), np.stack([x, x]), axis=0))
+    return (
+        np.sum(y * x)
+        + np.logaddexp.reduce(x)
+        + np.sum(np.vecdot(np.stack([x, x**2]), np.stack([x, x]), axis=0))
+    )
 
 
 @program
@@ -136,7 +171,9 @@ def another_module(x):
 
 @program
 def objects(x):
-    """A method that calls super(), in both ways, on an object that is there and on one that is made."""
+    """A method that calls super(), in both ways, on an object that is there and on one that is
+    made.
+    """
     return (
         np.sum(layer(x))
         + np.sum(Shifted(x[0], x[1])(x))
@@ -179,7 +216,13 @@ class Slotted:
 @program
 def members_of_classes(x):
     m = Model(x)
-    return np.sum(m.doubled) + np.sum(m.cubed) + np.sum(Model.of(x).w) + Model.total(x) + Slotted(x).value()
+    return (
+        np.sum(m.doubled)
+        + np.sum(m.cubed)
+        + np.sum(Model.of(x).w)
+        + Model.total(x)
+        + Slotted(x).value()
+    )
 
 
 class Scaled:
@@ -263,7 +306,13 @@ LIST = [lambda x: np.sum(np.asarray(x) ** 2), np.asarray]
 def caches_and_tables(x):
     a = cached(3).copy()
     a[0] = x[0]
-    return np.sum(a * x) + dispatched(x) + TABLE["square"](x) + LIST[0](x) + np.sum(LIST[1](Pair(x, 1).a))
+    return (
+        np.sum(a * x)
+        + dispatched(x)
+        + TABLE["square"](x)
+        + LIST[0](x)
+        + np.sum(LIST[1](Pair(x, 1).a))
+    )
 
 
 @program
@@ -279,7 +328,13 @@ def names_on_the_way(x):
 
     scope = {"np": np, "x": x}
     exec("y = np.sum(np.asarray(x) ** 2)", scope)
-    return n.sum(later(x)) + eval("np.sum(np.asarray(x))") + scope["y"] + Local().value() + globals()["squares"](x)[0]
+    return (
+        n.sum(later(x))
+        + eval("np.sum(np.asarray(x))")
+        + scope["y"]
+        + Local().value()
+        + globals()["squares"](x)[0]
+    )
 
 
 @program
@@ -294,7 +349,9 @@ def arrays_of_the_module(x):
 @program
 def callables(x):
     return (
-        np.sum(functools.partial(squares, x)()) + np.sum(next(map(np.asarray, [x]))) + sum(np.asarray(v) for v in (x[0], x[1]))
+        np.sum(functools.partial(squares, x)())
+        + np.sum(next(map(np.asarray, [x])))
+        + sum(np.asarray(v) for v in (x[0], x[1]))
     )
 
 
@@ -304,8 +361,25 @@ def _parts(z):
 
 @program
 def complex_numbers_of_python(x):
-    names = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "log", "log10", "sqrt", "tan")
-    found = sum(_parts(getattr(cmath, name)(v + shift)) for name in names for v in x for shift in (-1.0, 0.3j, -1 - 0.2j))
+    names = (
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "cosh",
+        "log",
+        "log10",
+        "sqrt",
+        "tan",
+    )
+    found = sum(
+        _parts(getattr(cmath, name)(v + shift))
+        for name in names
+        for v in x
+        for shift in (-1.0, 0.3j, -1 - 0.2j)
+    )
     z = complex(x[0], x[1])
     assert cmath.isfinite(z)
     assert not cmath.isclose(z, 2 * z)
@@ -317,7 +391,12 @@ def complex_numbers_of_python(x):
 def complex_results_of_real_numbers(x):
     names = ("arccos", "arcsin", "arctanh", "log", "log2", "log10", "sqrt")
     found = sum(_parts(getattr(np.emath, name)(x * sign)) for name in names for sign in (1, -1))
-    return np.sum(found + _parts(np.emath.power(-x, 0.3)) + _parts(np.emath.logn(3, -x)) + np.emath.arcsin([x[0], -x[0]])[0])
+    return np.sum(
+        found
+        + _parts(np.emath.power(-x, 0.3))
+        + _parts(np.emath.logn(3, -x))
+        + np.emath.arcsin([x[0], -x[0]])[0]
+    )
 
 
 @program
@@ -332,7 +411,12 @@ def a_number_where_it_is_finite(x):
 @program
 def of_scipy(x):
     found = scipy.special.logsumexp(x) + np.sum(scipy.special.softmax(x) * np.arange(3))
-    return found + np.sum(scipy.stats.norm.logpdf(x, 0.2, 1.5)) + np.sum(scipy.stats.gamma.cdf(x, 2.0)) + scipy.stats.skew(x)
+    return (
+        found
+        + np.sum(scipy.stats.norm.logpdf(x, 0.2, 1.5))
+        + np.sum(scipy.stats.gamma.cdf(x, 2.0))
+        + scipy.stats.skew(x)
+    )
 
 
 TURN = scipy.spatial.transform.Rotation.from_euler("xyz", [0.3, 0.2, 0.1])
@@ -341,7 +425,10 @@ if importlib.util.find_spec("scipy.spatial.transform._rotation_xp"):  # from Sci
     @program
     def rotations(x):
         turn = scipy.spatial.transform.Rotation.from_rotvec(x)
-        return np.sum((TURN * turn).apply([1.0, 2.0, 3.0]) + TURN.inv().apply(x) ** 2) + turn.magnitude()
+        return (
+            np.sum((TURN * turn).apply([1.0, 2.0, 3.0]) + TURN.inv().apply(x) ** 2)
+            + turn.magnitude()
+        )
 
 
 @program
@@ -390,8 +477,12 @@ def test_a_compiled_call_that_goes_on_by_numbers_is_the_engines_error(f, deep):
 COVARIANCES = {
     "multivariate_normal": lambda x, c: scipy.stats.multivariate_normal.logpdf(x, 0.3 * x[::-1], c),
     "multivariate_t": lambda x, c: scipy.stats.multivariate_t.logpdf(x, 0.3 * x[::-1], c, df=3.5),
-    "matrix_normal": lambda x, c: scipy.stats.matrix_normal.logpdf(np.outer(x, x + 1), None, c, 2 * c),
-    "allow_singular": lambda x, c: scipy.stats.multivariate_normal.logpdf(x, None, c, allow_singular=True),
+    "matrix_normal": lambda x, c: scipy.stats.matrix_normal.logpdf(
+        np.outer(x, x + 1), None, c, 2 * c
+    ),
+    "allow_singular": lambda x, c: scipy.stats.multivariate_normal.logpdf(
+        x, None, c, allow_singular=True
+    ),
     "entropy": lambda x, c: scipy.stats.multivariate_normal.entropy(None, c) * x[0],
 }
 
@@ -406,11 +497,14 @@ def test_equal_eigenvalues_of_a_covariance(name):
     for backend in (*ENGINES.values(), AutoAutograd(mode="forward")):
         for found, by_differences in zip(gradient(deep(f), backend, *point), wanted):
             np.testing.assert_allclose(found, by_differences, rtol=1e-7, atol=1e-8)
-    for found, by_differences in zip(hvp(deep(lambda args: f(*args)), AutoTorch(), point, direction), curved):
+    for found, by_differences in zip(
+        hvp(deep(lambda args: f(*args)), AutoTorch(), point, direction), curved
+    ):
         np.testing.assert_allclose(found, by_differences, rtol=1e-4, atol=1e-5)
 
 
-# What stays as it is --------------------------------------------------------------------------------------------------
+# What stays as it is
+# --------------------------------------------------------------------------------------------------
 
 
 def test_objects_come_and_go_as_the_users_own():
@@ -442,14 +536,21 @@ def AutoTorchArray():
 def test_nothing_is_changed_outside():
     before = {
         name: dict(vars(module))
-        for name, module in (("numpy", np), ("helper", deep_helper), ("math", math), ("special", scipy.special))
+        for name, module in (
+            ("numpy", np),
+            ("helper", deep_helper),
+            ("math", math),
+            ("special", scipy.special),
+        )
     }
     subclasses = len(deep_helper.registry)
     state = {**layer.__dict__}
     gradient(deep(objects), AutoTorch(), X)
     after = {"numpy": np, "helper": deep_helper, "math": math, "special": scipy.special}
     for name, values in before.items():
-        assert {key: value for key, value in vars(after[name]).items() if values.get(key) is not value} == {}
+        assert {
+            key: value for key, value in vars(after[name]).items() if values.get(key) is not value
+        } == {}
     assert len(deep_helper.registry) == subclasses
     assert type(layer) is Shifted
     assert layer.seen == state["seen"] + 1  # one state: what the copy counts is counted
@@ -461,20 +562,36 @@ def test_stiff_equations():
 
     def f(x):
         slope = lambda t, y: -np.array([x[0] * y[0], y[0] - x[1] * y[1]])
-        solved = scipy.integrate.solve_ivp(slope, (0.0, 0.5), [1.0, x[2]], method="BDF", rtol=1e-6, atol=1e-9)
+        solved = scipy.integrate.solve_ivp(
+            slope, (0.0, 0.5), [1.0, x[2]], method="BDF", rtol=1e-6, atol=1e-9
+        )
         return solved.y[0, -1]
 
-    np.testing.assert_allclose(gradient(deep(f), AutoTorch(), X)[0], [-0.5 * math.exp(-0.5 * X[0]), 0, 0], atol=1e-4)
+    np.testing.assert_allclose(
+        gradient(deep(f), AutoTorch(), X)[0], [-0.5 * math.exp(-0.5 * X[0]), 0, 0], atol=1e-4
+    )
 
 
 FORMS = {
-    "copies of functions": lambda x: np.sum(copy.deepcopy({"f": np.exp})["f"](copy.copy(scipy.special.erf)(x))),
-    "a computed length": lambda x: np.sum(np.reshape(x, (np.argmax(x) - 1, -1)) ** 2) + np.sum(np.resize(x, np.argmax(x)) ** 3),
-    "computed lengths": lambda x: np.sum(np.tile(x, (np.argmax(x), 1)) ** 2 * np.broadcast_to(x, [np.argmax(x), 3])),
-    "casting": lambda x: np.sum(np.clip(x, 0.5, 2, casting="unsafe") * np.add(x, x, casting="unsafe")),
+    "copies of functions": lambda x: np.sum(
+        copy.deepcopy({"f": np.exp})["f"](copy.copy(scipy.special.erf)(x))
+    ),
+    "a computed length": lambda x: (
+        np.sum(np.reshape(x, (np.argmax(x) - 1, -1)) ** 2) + np.sum(np.resize(x, np.argmax(x)) ** 3)
+    ),
+    "computed lengths": lambda x: np.sum(
+        np.tile(x, (np.argmax(x), 1)) ** 2 * np.broadcast_to(x, [np.argmax(x), 3])
+    ),
+    "casting": lambda x: np.sum(
+        np.clip(x, 0.5, 2, casting="unsafe") * np.add(x, x, casting="unsafe")
+    ),
     "casting of a method": lambda x: np.sum(x.clip(0.5, 2, casting="same_kind") ** 2),
-    "comparisons of flat": lambda x: np.sum(np.diag(x).flat[np.diag(x).flat != 0] ** 2) + np.sum(x[x.flat > 1]),
-    "complex": lambda x: abs(complex(x[0], x[1])) ** 3 + abs(complex(x[1], 2.0)) + abs(complex(1.0, x[2])),
+    "comparisons of flat": lambda x: (
+        np.sum(np.diag(x).flat[np.diag(x).flat != 0] ** 2) + np.sum(x[x.flat > 1])
+    ),
+    "complex": lambda x: (
+        abs(complex(x[0], x[1])) ** 3 + abs(complex(x[1], 2.0)) + abs(complex(1.0, x[2]))
+    ),
 }
 
 
@@ -486,7 +603,8 @@ def test_forms(name, backend):
     np.testing.assert_allclose(gradient(deep(f), backend, X)[0], wanted, rtol=1e-6, atol=1e-8)
 
 
-# What is refused ------------------------------------------------------------------------------------------------------
+# What is refused
+# ------------------------------------------------------------------------------------------------
 
 
 class Color(enum.Enum):
@@ -499,36 +617,54 @@ class Color(enum.Enum):
 REFUSED = {
     "deleted names": (
         lambda x: deep_helper.forget(x),
-        "numpy_function: np.asarray(x) makes a plain NumPy array of it, which would drop its gradient. Leave it out: it is an "
-        "array already. deep=True does not reach deep_helper.forget, which runs as it is. Write what it does as a plain "
-        "function.",
+        (
+            "numpy_function: np.asarray(x) makes a plain NumPy array of it, which would drop its"
+            " gradient. Leave it out: it is an array already. deep=True does not reach"
+            " deep_helper.forget, which runs as it is. Write what it does as a plain function."
+        ),
     ),
     "compiled code": (
         lambda x: scipy.stats._stats._studentized_range_pdf_logconst(x[0], x[1]),
-        "numpy_function: scipy.stats._stats._studentized_range_pdf_logconst is compiled code, which takes plain NumPy arrays, "
-        "and that would drop the gradient. Write it with np, give it a derivative with adinterface.rules.differentiate_with, "
-        "or use AutoFiniteDifferences().",
+        (
+            "numpy_function: scipy.stats._stats._studentized_range_pdf_logconst is compiled code,"
+            " which takes plain NumPy arrays, and that would drop the gradient. Write it with np,"
+            " give it a derivative with adinterface.rules.differentiate_with, or use"
+            " AutoFiniteDifferences()."
+        ),
     ),
     "a method of an enumeration": (
         lambda x: Color.RED.value_of(x),
-        "numpy_function: np.asarray(x) makes a plain NumPy array of it, which would drop its gradient. Leave it out: it is an "
-        "array already. deep=True does not reach test_numpy_deep.Color.value_of, which runs as it is. Write what it does "
-        "as a plain function.",
+        (
+            "numpy_function: np.asarray(x) makes a plain NumPy array of it, which would drop its"
+            " gradient. Leave it out: it is an array already. deep=True does not reach"
+            " test_numpy_deep.Color.value_of, which runs as it is. Write what it does as a plain"
+            " function."
+        ),
     ),
     "masked arrays": (
         lambda x: np.ma.masked_greater(x, 0.5).sum(),
-        "which would drop its gradient. Engines have no masked arrays: write np.where(mask, 0.0, x), and divide sums by "
-        "np.sum(~mask).",
+        (
+            "which would drop its gradient. Engines have no masked arrays: write np.where(mask,"
+            " 0.0, x), and divide sums by np.sum(~mask)."
+        ),
     ),
-    "bytes": (lambda x: struct.unpack("d", struct.pack("d", x[0]))[0], "Make keys and bytes before the call"),
+    "bytes": (
+        lambda x: struct.unpack("d", struct.pack("d", x[0]))[0],
+        "Make keys and bytes before the call",
+    ),
     "a compiled solver": (
         lambda x: scipy.integrate.odeint(lambda y, t: -x[0] * y, [1.0], [0.0, 1.0])[-1, 0],
-        "compiled code, which takes plain NumPy arrays, and that would drop the gradient. Take scipy.integrate.solve_ivp with "
-        "RK45, RK23, DOP853, BDF or Radau.",
+        (
+            "compiled code, which takes plain NumPy arrays, and that would drop the gradient. Take"
+            " scipy.integrate.solve_ivp with RK45, RK23, DOP853, BDF or Radau."
+        ),
     ),
     "nditer with options": (
         lambda x: sum(np.nditer(x, order="F")),
-        "numpy_function: np.nditer of what is differentiated takes arrays, no options. Write a loop.",
+        (
+            "numpy_function: np.nditer of what is differentiated takes arrays, no options. Write a"
+            " loop."
+        ),
     ),
     "a captured array": (
         lambda x: deep_helper.SCALE.__setitem__(0, x[0]),
@@ -563,12 +699,17 @@ def test_differentiated_numbers_in_global_names_are_plain_after_the_call(backend
 
 
 def test_a_compiled_call_does_not_know_the_number_for_a_global_name():
-    with pytest.raises(NumpyCodeError, match=r"f assigns what is differentiated to a global name, and a compiled or batched"):
+    with pytest.raises(
+        NumpyCodeError,
+        match=r"f assigns what is differentiated to a global name, and a compiled or batched",
+    ):
         prepare(gradient, deep(deep_helper.summed), AutoJax(), X)(X)
     np.testing.assert_allclose(gradient(deep(deep_helper.summed), AutoJax(), X)[0], 2 * X)
 
 
 def test_a_compiled_call_names_what_it_does_not_know():
-    message = "goes on by the numbers of what is differentiated, which a compiled call does not know yet"
+    message = (
+        "goes on by the numbers of what is differentiated, which a compiled call does not know yet"
+    )
     with pytest.raises(NumpyCodeError, match=message):
         jax.jit(lambda x: gradient(deep(a_root), AutoJax(), x)[0])(X)

@@ -1,4 +1,6 @@
-"""What NumPy code cannot do on an engine says so word for word, and what to write instead; no gradient is dropped."""
+"""What NumPy code cannot do on an engine says so word for word, and what to write instead; no
+gradient is dropped.
+"""
 
 import linecache
 import math
@@ -33,7 +35,9 @@ REFUSED = []
 
 
 def refused(message):
-    """In a message, {engine} stands for the engine's name; each begins with the name of numpy_function."""
+    """In a message, {engine} stands for the engine's name; each begins with the name of
+    numpy_function.
+    """
 
     def enter(f):
         REFUSED.append(pytest.param(f, "numpy_function: " + message, id=f.__name__))
@@ -42,7 +46,10 @@ def refused(message):
     return enter
 
 
-@refused("np.asarray(x) makes a plain NumPy array of it, which would drop its gradient. Leave it out: it is an array already.")
+@refused(
+    "np.asarray(x) makes a plain NumPy array of it, which would drop its gradient. Leave it out: it"
+    " is an array already."
+)
 def asarray(x):
     return np.sum(np.asarray(x))
 
@@ -55,7 +62,9 @@ def array_of_elements(x):
     return np.sum(np.array([x[0], x[1]]))
 
 
-ARGUMENT = "{0} writes into an argument of f, which belongs to the caller. Write x = x.copy() first."
+ARGUMENT = (
+    "{0} writes into an argument of f, which belongs to the caller. Write x = x.copy() first."
+)
 PLAIN = np.zeros(3)
 
 
@@ -71,7 +80,8 @@ def writing(x):
 
 
 @refused(
-    "float(x[0]) makes a Python number of it, which would drop its gradient. Leave it an array, and write np.sin for math.sin."
+    "float(x[0]) makes a Python number of it, which would drop its gradient. Leave it an array, and"
+    " write np.sin for math.sin."
 )
 def python_float(x):
     return float(x[0]) * 2
@@ -85,12 +95,17 @@ def math_module(x):
     return math.sin(x[0])
 
 
-@refused("x[0].item() makes a Python number of it, which would drop its gradient. Leave it an array.")
+@refused(
+    "x[0].item() makes a Python number of it, which would drop its gradient. Leave it an array."
+)
 def item(x):
     return x[0].item()
 
 
-@refused("x.tolist() makes Python numbers of it, which would drop its gradient. Write list(x) for a list of arrays.")
+@refused(
+    "x.tolist() makes Python numbers of it, which would drop its gradient. Write list(x) for a list"
+    " of arrays."
+)
 def tolist(x):
     return sum(x.tolist())
 
@@ -122,9 +137,10 @@ def filling_another(x):
 
 
 INTO_PLAIN = (
-    "{} would write its result into a plain NumPy array (out=, or an operator such as +=), which would drop its gradient: "
-    "f itself has not made that array. Write a = np.array(a) in f first, and pass that to code that you cannot change. "
-    "numpy_function(f, deep=True) follows what the code that f calls makes, too."
+    "{} would write its result into a plain NumPy array (out=, or an operator such as +=), which"
+    " would drop its gradient: f itself has not made that array. Write a = np.array(a) in f first,"
+    " and pass that to code that you cannot change. numpy_function(f, deep=True) follows what the"
+    " code that f calls makes, too."
 )
 for _name, _write in {
     "np.add": lambda x: np.sum(np.add(x, 1.0, out=Owner.plain)),
@@ -136,7 +152,11 @@ for _name, _write in {
     "np.putmask": lambda x: np.putmask(Owner.plain, [True, False, True], x),
     "np.put_along_axis": lambda x: np.put_along_axis(Owner.plain, np.array([0, 1, 2]), x, 0),
 }.items():
-    REFUSED.append(pytest.param(_write, "numpy_function: " + INTO_PLAIN.format(_name), id=f"{_name} of another"))
+    REFUSED.append(
+        pytest.param(
+            _write, "numpy_function: " + INTO_PLAIN.format(_name), id=f"{_name} of another"
+        )
+    )
 
 
 @refused(
@@ -149,8 +169,8 @@ def writing_into_another(x):
 
 
 CAPTURED = (
-    "{} writes what is differentiated into an array that f captures or gets in a Constant, which outlives the call. "
-    "Write x = x.copy() in f first."
+    "{} writes what is differentiated into an array that f captures or gets in a Constant, which"
+    " outlives the call. Write x = x.copy() in f first."
 )
 
 
@@ -161,8 +181,9 @@ def writing_into_a_captured_array(x):
 
 
 @refused(
-    "a[0] = ... writes what is differentiated into memory that a plain NumPy array shares, such as np.asarray of it in a "
-    "function that f calls, which would not see it. Write x = x.copy() first."
+    "a[0] = ... writes what is differentiated into memory that a plain NumPy array shares, such as"
+    " np.asarray of it in a function that f calls, which would not see it. Write x = x.copy()"
+    " first."
 )
 def writing_beside_a_plain_array(x):
     a = np.zeros(3)
@@ -172,8 +193,9 @@ def writing_beside_a_plain_array(x):
 
 
 @refused(
-    "y[0, 0] = ... writes where a reshape or ravel may look on or not: that depends on how its argument lies in memory, which "
-    "an engine's array does not tell. Write x = x.copy() before the reshape or ravel."
+    "y[0, 0] = ... writes where a reshape or ravel may look on or not: that depends on how its"
+    " argument lies in memory, which an engine's array does not tell. Write x = x.copy() before the"
+    " reshape or ravel."
 )
 def writing_beside_a_ravel_of_unknown_memory(x):
     y = x[:, None] * x
@@ -194,8 +216,8 @@ def memory(x):
 
 
 @refused(
-    "x.device asks where an array lies, and the engine's may lie anywhere. Leave device=... out: a NumPy array goes to where "
-    "the array that it meets lies."
+    "x.device asks where an array lies, and the engine's may lie anywhere. Leave device=... out: a"
+    " NumPy array goes to where the array that it meets lies."
 )
 def device(x):
     return np.sum(x * np.ones(3, device=x.device))
@@ -206,23 +228,33 @@ def ufunc_casting(x):
     return np.sum(np.sin(x, casting="no"))
 
 
-@refused("np.add.reduceat has no counterpart here. Write it with np.add and a loop or a reduction such as np.sum.")
+@refused(
+    "np.add.reduceat has no counterpart here. Write it with np.add and a loop or a reduction such"
+    " as np.sum."
+)
 def reduceat(x):
     return np.sum(np.add.reduceat(x, [0, 2]))
 
 
-@refused("an array of dtype object has no counterpart in {engine}. Convert it to numbers with astype(float).")
+@refused(
+    "an array of dtype object has no counterpart in {engine}. Convert it to numbers with"
+    " astype(float)."
+)
 def objects(x):
     return np.sum(x * np.array([1, None, 2], dtype=object))
 
 
-@refused("an array of dtype <U1 has no counterpart in {engine}. Convert it to numbers with astype(float).")
+@refused(
+    "an array of dtype <U1 has no counterpart in {engine}. Convert it to numbers with"
+    " astype(float)."
+)
 def strings(x):
     return np.sum(np.where(x > 1, np.array(["a", "b", "c"]), x))
 
 
 @refused(
-    "scipy.linalg.solve(np.eye(3), x) makes a plain NumPy array of it, which would drop its gradient. Write np.linalg.solve."
+    "scipy.linalg.solve(np.eye(3), x) makes a plain NumPy array of it, which would drop its"
+    " gradient. Write np.linalg.solve."
 )
 def foreign_function(x):
     return np.sum(scipy.linalg.solve(np.eye(3), x))
@@ -237,7 +269,8 @@ def vectorize(x):
 
 
 @refused(
-    "np.full(3, x[0]) makes a plain NumPy array of it, which would drop its gradient. Write np.broadcast_to(value, shape)."
+    "np.full(3, x[0]) makes a plain NumPy array of it, which would drop its gradient. Write"
+    " np.broadcast_to(value, shape)."
 )
 def full(x):
     return np.sum(np.full(3, x[0]))
@@ -261,8 +294,8 @@ def random_numbers(x):
 
 
 NO_SCIPY = (
-    " makes a {kind} of it, which would drop its gradient. The function needs plain NumPy arrays: write it with np, np.linalg "
-    "or a ufunc of scipy.special, or use AutoFiniteDifferences()."
+    " makes a {kind} of it, which would drop its gradient. The function needs plain NumPy arrays:"
+    " write it with np, np.linalg or a ufunc of scipy.special, or use AutoFiniteDifferences()."
 )
 
 
@@ -284,7 +317,10 @@ def function_of_a_tuple(x):
     return np.sum(np.exp((x, x)))
 
 
-@refused("np.histogram does not work on {engine} arrays. Write np.searchsorted and comparisons; a histogram has no derivative.")
+@refused(
+    "np.histogram does not work on {engine} arrays. Write np.searchsorted and comparisons; a"
+    " histogram has no derivative."
+)
 def histogram(x):
     return np.histogram(x)[0][0]
 
@@ -295,13 +331,17 @@ def put(x):
     return np.sum(x)
 
 
-@refused("scipy.special.mathieu_a does not work on {engine} arrays. The table in the documentation lists what does.")
+@refused(
+    "scipy.special.mathieu_a does not work on {engine} arrays. The table in the documentation lists"
+    " what does."
+)
 def special(x):
     return np.sum(scipy.special.mathieu_a(2, x / 3))
 
 
 MATRIX = (
-    "np.matrix has a product of its own, which an engine's array does not have. Write np.asarray(m), and @ for the product."
+    "np.matrix has a product of its own, which an engine's array does not have. Write"
+    " np.asarray(m), and @ for the product."
 )
 SOME_MATRIX = np.eye(3).view(np.matrix)
 
@@ -317,8 +357,8 @@ def matrix_in_front(x):
 
 
 MASKED = (
-    "a masked array together with an engine's array would lose its mask. Write np.where(mask, a, b), or nan for what is "
-    "masked and np.nansum and the like."
+    "a masked array together with an engine's array would lose its mask. Write np.where(mask, a,"
+    " b), or nan for what is masked and np.nansum and the like."
 )
 
 
@@ -328,7 +368,8 @@ def masked(x):
 
 
 ORDER = (
-    "order='{}' depends on how an array lies in memory, which an engine's array does not tell. Write order='C' or order='F'."
+    "order='{}' depends on how an array lies in memory, which an engine's array does not tell."
+    " Write order='C' or order='F'."
 )
 
 
@@ -363,14 +404,18 @@ def _without_the_hint(error, f, engine):
     message = str(error)
     if message.endswith(HINT) and f is not arange:  # which jumps where its length changes
         (found,) = gradient(numpy_function(f, deep=True), ENGINES[engine], X)
-        np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(
+            found, gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-6, atol=1e-8
+        )
     return message.removesuffix(HINT)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("low", [0.0, 1.0])
 def test_what_was_refused_inside_the_c_code_of_scipy_arrives(low, engine):
-    """SciPy's solver asks for a number, ignores the error, and fails with one of Python's or of its own."""
+    """SciPy's solver asks for a number, ignores the error, and fails with one of Python's or of its
+    own.
+    """
 
     @numpy_function
     def root(x):
@@ -383,10 +428,18 @@ def test_what_was_refused_inside_the_c_code_of_scipy_arrives(low, engine):
 
 def _tells(error, expression, kind, advice=NO_SCIPY):
     told = [str(error), *getattr(error, "__notes__", [])]
-    assert sum(f"numpy_function: {expression}{advice.replace('{kind}', kind)}" in each for each in told) == 1
+    assert (
+        sum(
+            f"numpy_function: {expression}{advice.replace('{kind}', kind)}" in each for each in told
+        )
+        == 1
+    )
 
 
-NO_FLOAT = " makes a Python number of it, which would drop its gradient. Leave it an array, and write np.sin for math.sin."
+NO_FLOAT = (
+    " makes a Python number of it, which would drop its gradient. Leave it an array, and write"
+    " np.sin for math.sin."
+)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -407,7 +460,10 @@ def test_the_message_has_no_source_where_python_has_none(monkeypatch):
     # As Python 3.13 does for `python -c`.
     monkeypatch.setitem(linecache.cache, "<string>", (9, None, ["import what\n"], "<string>"))
     f = eval("lambda x: np.asarray(x)", {"np": np})
-    with pytest.raises(NumpyCodeError, match=r"^numpy_function: this makes a plain NumPy array of it, which would drop"):
+    with pytest.raises(
+        NumpyCodeError,
+        match=r"^numpy_function: this makes a plain NumPy array of it, which would drop",
+    ):
         gradient(numpy_function(f), AutoTorch(), X)
 
 
@@ -445,15 +501,23 @@ def test_in_place_arithmetic_keeps_shape_and_dtype(backend):
         return np.sum(y)
 
     np.testing.assert_allclose(gradient(numpy_function(single), backend, X)[0], [2, 2, 2])
-    with pytest.raises(ValueError, match=r"operand with shape \(3,\) doesn't match the broadcast shape"):
+    with pytest.raises(
+        ValueError, match=r"operand with shape \(3,\) doesn't match the broadcast shape"
+    ):
         gradient(numpy_function(wider), backend, X)
-    with pytest.raises(TypeError, match="Cannot cast ufunc 'add' output from dtype\\('complex128'\\) to dtype\\('float64'\\)"):
+    with pytest.raises(
+        TypeError,
+        match="Cannot cast ufunc 'add' output from dtype\\('complex128'\\) to dtype\\('float64'\\)",
+    ):
         gradient(numpy_function(complex_), backend, X)
 
 
 @pytest.mark.parametrize(
     ("f", "said"),
-    [(lambda x: x[0] if x[0] > 0 else x[1], "AutoJax(jit=False)"), (python_float, "float(x[0]) makes a Python number of it")],
+    [
+        (lambda x: x[0] if x[0] > 0 else x[1], "AutoJax(jit=False)"),
+        (python_float, "float(x[0]) makes a Python number of it"),
+    ],
     ids=["a branch", "a number"],
 )
 def test_under_jit_no_value_is_known(f, said):
@@ -468,12 +532,16 @@ def test_a_plain_array_indexed_by_what_jit_does_not_know():
 
     with pytest.raises(NumpyCodeError) as caught:
         prepare(gradient, numpy_function(f), AutoJax(), X)(X)
-    assert str(caught.value) == (
-        "numpy_function: X[np.argsort(x)] makes a plain NumPy array of it, which would drop its gradient. "
-        "Pass the plain array to f as an argument, in Constant(...), so that the engine can index it."
+    assert (
+        str(caught.value)
+        == "numpy_function: X[np.argsort(x)] makes a plain NumPy array of it, which would drop its"
+        " gradient. Pass the plain array to f as an argument, in Constant(...), so that the"
+        " engine can index it."
     )
     g = numpy_function(lambda x, a: np.sum(x * a[np.argsort(x)]))
-    np.testing.assert_allclose(prepare(gradient, g, AutoJax(), X, Constant(X))(X, Constant(X))[0], X)
+    np.testing.assert_allclose(
+        prepare(gradient, g, AutoJax(), X, Constant(X))(X, Constant(X))[0], X
+    )
     np.testing.assert_allclose(gradient(numpy_function(f), AutoTorch(), X)[0], X)
 
 
@@ -483,10 +551,18 @@ def test_a_plain_array_indexed_by_what_jit_does_not_know():
     [
         (lambda x: x + "a", TypeError, "unsupported operand type(s) for +: 'NumpyArray' and 'str'"),
         (lambda x: "a" - x, TypeError, "unsupported operand type(s) for -: 'str' and 'NumpyArray'"),
-        (lambda x: np.sin(x) * {}, TypeError, "unsupported operand type(s) for *: 'NumpyArray' and 'dict'"),
+        (
+            lambda x: np.sin(x) * {},
+            TypeError,
+            "unsupported operand type(s) for *: 'NumpyArray' and 'dict'",
+        ),
         (lambda x: np.hypot(x, "a"), TypeError, "numpy_function: np.hypot got a str and"),
         (lambda x: x.numpy(), AttributeError, "'numpy.ndarray' object has no attribute 'numpy'"),
-        (lambda x: [x][x[0]], TypeError, "only integer scalar arrays can be converted to a scalar index"),
+        (
+            lambda x: [x][x[0]],
+            TypeError,
+            "only integer scalar arrays can be converted to a scalar index",
+        ),
         (lambda x: {x: 1}, TypeError, "unhashable type: 'numpy.ndarray'"),
         (lambda x: len(x[0]), TypeError, "len() of unsized object"),
         (lambda x: list(x[0]), TypeError, "iteration over a 0-d array"),
@@ -514,7 +590,9 @@ WRITING = {
 @pytest.mark.parametrize("name", WRITING)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_numbers_are_written_to_plain_arrays_where_the_engine_says(engine, name):
-    """Of masks and indices nothing has a derivative, so a plain array takes them, whoever made it."""
+    """Of masks and indices nothing has a derivative, so a plain array takes them, whoever made
+    it.
+    """
     wanted, plain = np.ones(3), np.ones(3)
     WRITING[name](wanted, X)
     owner = type("Owner", (), {"plain": plain})
@@ -545,9 +623,9 @@ class Kept:
     numbers = np.zeros(3)
 """
 NOTE = (
-    "This is code of installed_package, which need not be changed. {}Where it writes into its argument, pass it x.copy(). "
-    "adinterface.rules.differentiate_with gives the function that calls it a derivative, and AutoFiniteDifferences() takes it "
-    "as it is."
+    "This is code of installed_package, which need not be changed. {}Where it writes into its"
+    " argument, pass it x.copy(). adinterface.rules.differentiate_with gives the function that"
+    " calls it a derivative, and AutoFiniteDifferences() takes it as it is."
 )
 
 

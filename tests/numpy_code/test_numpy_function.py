@@ -1,4 +1,6 @@
-"""`numpy_function` with every operator, on trees, nested, compiled; the wrappers behave as NumPy's arrays do."""
+"""`numpy_function` with every operator, on trees, nested, compiled; the wrappers behave as NumPy's
+arrays do.
+"""
 
 import copy
 
@@ -57,9 +59,13 @@ SLOPE = np.cos(X) * X**2 + 2 * X * np.sin(X)
 def test_under_the_engines_own_transforms():
     np.testing.assert_allclose(jax.grad(energy)(X.astype("float32")), SLOPE, rtol=1e-5)
     np.testing.assert_allclose(jax.jit(jax.grad(energy))(X.astype("float32")), SLOPE, rtol=1e-5)
-    np.testing.assert_allclose(jax.vmap(jax.grad(energy))(np.stack([X, X]).astype("float32"))[1], SLOPE, rtol=1e-5)
+    np.testing.assert_allclose(
+        jax.vmap(jax.grad(energy))(np.stack([X, X]).astype("float32"))[1], SLOPE, rtol=1e-5
+    )
     np.testing.assert_allclose(torch.func.grad(energy)(torch.tensor(X)), SLOPE)
-    np.testing.assert_allclose(torch.func.vmap(torch.func.grad(energy))(torch.tensor(np.stack([X, X])))[1], SLOPE)
+    np.testing.assert_allclose(
+        torch.func.vmap(torch.func.grad(energy))(torch.tensor(np.stack([X, X])))[1], SLOPE
+    )
 
 
 def test_results_are_the_engines_own():
@@ -105,7 +111,8 @@ def test_jax_takes_what_is_known_only_outside_jit():
         gradient(numpy_function(lambda x: x[0, 1]), AutoJax(), X)
 
 
-# The wrapper as an array ---------------------------------------------------------------------------------------------
+# The wrapper as an array
+# ---------------------------------------------------------------------------------------------
 
 
 def wrappers(*arrays):
@@ -116,13 +123,23 @@ def wrappers(*arrays):
 
 def test_attributes_are_those_of_an_array():
     (x,) = wrappers(np.arange(6.0).reshape(2, 3))
-    assert (x.shape, x.ndim, x.size, x.dtype, x.itemsize, x.nbytes, len(x)) == ((2, 3), 2, 6, np.float64, 8, 48, 2)
+    assert (x.shape, x.ndim, x.size, x.dtype, x.itemsize, x.nbytes, len(x)) == (
+        (2, 3),
+        2,
+        6,
+        np.float64,
+        8,
+        48,
+        2,
+    )
     assert x.T.shape == x.mT.shape == (3, 2)
     assert [row.shape for row in x] == [(3,), (3,)]
     assert [float(v) for v in x.flat] == [0, 1, 2, 3, 4, 5]
     assert x.flatten().shape == (6,)
     assert x.transpose().shape == x.transpose(1, 0).shape == x.transpose((1, 0)).shape == (3, 2)
-    assert x.conj().shape == x.copy().shape == copy.copy(x).shape == copy.deepcopy(x).shape == (2, 3)
+    assert (
+        x.conj().shape == x.copy().shape == copy.copy(x).shape == copy.deepcopy(x).shape == (2, 3)
+    )
     assert (repr(x), str(x)) == (f"NumpyArray({np.asarray(x)!r})", str(np.asarray(x)))
     assert 3.0 in x
     assert 9.0 not in x
@@ -184,7 +201,9 @@ def test_any_kind_of_sorting(f, backend):
 MASKED = {
     "without out": lambda x: np.where(x > 0, np.log(x, where=x > 0), 7.0),
     "with out": lambda x: np.log(x, out=np.zeros(3), where=x > 0),
-    "a sum with out": lambda x: np.add.reduce(np.stack([x, 2 * x]), 0, out=np.zeros(3), where=[[True], [False]]),
+    "a sum with out": lambda x: np.add.reduce(
+        np.stack([x, 2 * x]), 0, out=np.zeros(3), where=[[True], [False]]
+    ),
     "two arguments": lambda x: np.where(x > 0, np.divide(2.0, np.sqrt(np.abs(x)), where=x > 0), x),
     "two results": lambda x: np.where(x > 0, np.modf(x, where=[True, False, True])[0], 0.0),
 }
@@ -213,7 +232,9 @@ LISTS = {
     "lstsq": lambda x: np.linalg.lstsq(np.stack([x, x**2], 1), [1.0, 2.0, 4.0])[0],
     # and what stays a tuple
     "axes": lambda x: np.sum(np.outer(x, x), axis=(0, 1)),
-    "axes of tensordot": lambda x: np.tensordot(np.outer(x, x), np.outer(x, x), axes=([0, 1], [1, 0])),
+    "axes of tensordot": lambda x: np.tensordot(
+        np.outer(x, x), np.outer(x, x), axes=([0, 1], [1, 0])
+    ),
     "axes of squeeze": lambda x: np.squeeze(x[None, :, None], (0, 2)),
     "places": lambda x: np.split(x, indices_or_sections=(1,))[1],
     "resized shape": lambda x: np.resize(x, (2, 4)),
@@ -224,7 +245,8 @@ LISTS = {
 
 @each_engine
 @pytest.mark.parametrize("f", LISTS.values(), ids=LISTS)
-@pytest.mark.filterwarnings("ignore::adinterface.PrecisionWarning")  # some bounds of clip are numbers of the array
+# some bounds of clip are numbers of the array
+@pytest.mark.filterwarnings("ignore::adinterface.PrecisionWarning")
 def test_lists_and_tuples_stand_for_arrays(f, backend):
     assert_same_jacobian(f, backend, X)
 
@@ -246,7 +268,9 @@ OPERANDS = {
 }
 
 
-@pytest.mark.parametrize("backend", [*ENGINES.values(), AutoTorch(mode="forward")], ids=[*ENGINES, "torch forward"])
+@pytest.mark.parametrize(
+    "backend", [*ENGINES.values(), AutoTorch(mode="forward")], ids=[*ENGINES, "torch forward"]
+)
 @pytest.mark.parametrize("f", OPERANDS.values(), ids=OPERANDS)
 def test_operands_of_any_kind(f, backend):
     assert_same_jacobian(f, backend, X)

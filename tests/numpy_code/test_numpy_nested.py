@@ -1,4 +1,6 @@
-"""Operators called inside a `numpy_function`: their results are arrays that NumPy's functions take, on every engine."""
+"""Operators called inside a `numpy_function`: their results are arrays that NumPy's functions take,
+on every engine.
+"""
 
 import dataclasses
 import functools
@@ -49,11 +51,14 @@ def _pulled(result, x):
 @each_engine
 def test_a_value_that_is_no_scalar_is_described_as_what_it_stands_for(backend):
     f = numpy_function(lambda x: gradient(lambda y: y * y, backend, x)[0].sum())
-    with pytest.raises(OutputError, match=r"array of dtype float64 and shape \(3,\)\. Reduce it to a scalar"):
+    with pytest.raises(
+        OutputError, match=r"array of dtype float64 and shape \(3,\)\. Reduce it to a scalar"
+    ):
         gradient(f, backend, X)
 
 
-# What is differentiated comes in by capture: numbers and plain arrays are the arguments --------------------------------
+# What is differentiated comes in by capture: numbers and plain arrays are the arguments
+# --------------------------------
 
 V = np.array([0.1, 0.5])
 
@@ -70,24 +75,38 @@ def _wave(g):
 CAPTURING = {
     "a number": lambda x, b, d: _wave(gradient(d(_inner(x)), b, 0.3)[0]),
     "an array": lambda x, b, d: _wave(gradient(d(_inner(x)), b, V)[0]),
-    "a tree": lambda x, b, d: _tree(gradient(d(lambda t: x * np.sum(np.sin(t["a"])) * t["b"]), b, {"a": V, "b": 0.4})[0]),
-    "beside x": lambda x, b, d: _tree(dict(zip("ab", gradient(d(lambda u, y: np.sin(u * np.sin(y))), b, x, 0.3)))),
-    "beside a Constant": lambda x, b, d: _wave(gradient(d(lambda c, y: np.sin(c * np.sin(y))), b, Constant(x), 0.3)[1]),
+    "a tree": lambda x, b, d: _tree(
+        gradient(d(lambda t: x * np.sum(np.sin(t["a"])) * t["b"]), b, {"a": V, "b": 0.4})[0]
+    ),
+    "beside x": lambda x, b, d: _tree(
+        dict(zip("ab", gradient(d(lambda u, y: np.sin(u * np.sin(y))), b, x, 0.3)))
+    ),
+    "beside a Constant": lambda x, b, d: _wave(
+        gradient(d(lambda c, y: np.sin(c * np.sin(y))), b, Constant(x), 0.3)[1]
+    ),
     "value": lambda x, b, d: _both(value_and_gradient(d(_inner(x)), b, 0.3)),
     "aux": lambda x, b, d: _aux(value_and_gradient(d(lambda y: (_inner(x)(y), x * y)), b, V)),
     "jacobian": lambda x, b, d: _wave(jacobian(d(lambda y: np.sin(x) * y**2), b, V)[0]),
     "pullback": lambda x, b, d: _pulled(pullback(d(lambda y: np.sin(x) * y**2), b, V), V),
-    "pushforward": lambda x, b, d: _wave(pushforward(d(lambda y: np.sin(x) * y**2), b, (V,), (V,)).tangent),
+    "pushforward": lambda x, b, d: _wave(
+        pushforward(d(lambda y: np.sin(x) * y**2), b, (V,), (V,)).tangent
+    ),
     "linearize": lambda x, b, d: _wave(linearize(d(lambda y: np.sin(x) * y**2), b, V).push(V)),
-    "derivative": lambda x, b, d: _wave(derivative(d(lambda y: {"wave": np.sin(x * y)}), b, 0.3)["wave"]),
-    "second_derivative": lambda x, b, d: _wave(second_derivative(d(lambda y: np.sin(x * y)), b, 0.3)),
+    "derivative": lambda x, b, d: _wave(
+        derivative(d(lambda y: {"wave": np.sin(x * y)}), b, 0.3)["wave"]
+    ),
+    "second_derivative": lambda x, b, d: _wave(
+        second_derivative(d(lambda y: np.sin(x * y)), b, 0.3)
+    ),
     "hvp": lambda x, b, d: _wave(hvp(d(_inner(x)), b, V, V)),
     "hessian": lambda x, b, d: _wave(hessian(d(_inner(x)), b, V)),
     "diagonal_hessian": lambda x, b, d: _wave(diagonal_hessian(d(_inner(x)), b, V)[0]),
     "batched": lambda x, b, d: _wave(batched(gradient, d(_inner(x)), b, Each(V))[0]),
     "prepared": lambda x, b, d: _wave(prepare(gradient, d(_inner(x)), b, V)(V)[0]),
     "three deep": lambda x, b, d: _wave(
-        gradient(d(lambda y: np.sin(x * gradient(d(lambda z: np.sin(z * x * y)), b, 0.2)[0])), b, 0.3)[0]
+        gradient(
+            d(lambda y: np.sin(x * gradient(d(lambda z: np.sin(z * x * y)), b, 0.2)[0])), b, 0.3
+        )[0]
     ),
 }
 
@@ -116,4 +135,8 @@ def test_results_of_what_captures_are_arrays_for_numpy(engine, name, deep, mode)
 
 @functools.cache
 def _captured_slope(name):
-    return gradient(lambda x: CAPTURING[name](x, ENGINES["autograd"], numpy_function), AutoFiniteDifferences(), 0.7)[0]
+    return gradient(
+        lambda x: CAPTURING[name](x, ENGINES["autograd"], numpy_function),
+        AutoFiniteDifferences(),
+        0.7,
+    )[0]

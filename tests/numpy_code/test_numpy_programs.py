@@ -1,4 +1,6 @@
-"""Real NumPy code runs unchanged on every engine, and the engines agree: programs of textbooks, densities of SciPy."""
+"""Real NumPy code runs unchanged on every engine, and the engines agree: programs of textbooks,
+densities of SciPy.
+"""
 
 import inspect
 import warnings
@@ -22,15 +24,20 @@ from adinterface import (
     value_and_gradient,
 )
 
-# All of SciPy's continuous distributions whose log-density is NumPy code without writing to arrays, in SciPy 1.14 to 1.17;
-# from 1.18 on that of exponnorm goes through array_api_extra, which takes namespaces and not NumPy's functions.
+# All of SciPy's continuous distributions whose log-density is NumPy code without writing to arrays,
+# in SciPy 1.14 to 1.17; from 1.18 on that of exponnorm goes through array_api_extra, which takes
+# namespaces and not NumPy's functions.
 _NAMES = """
     alpha argus beta betaprime burr12 chi chi2 dgamma dweibull expon exponnorm exponpow exponweib f fatiguelife gamma genexpon
     genlogistic gennorm gompertz gumbel_l gumbel_r halfcauchy halfgennorm halflogistic halfnorm invgamma invgauss
     laplace_asymmetric loggamma logistic loguniform lomax maxwell mielke nakagami norm powerlaw powerlognorm powernorm rayleigh
     rdist semicircular truncexpon truncweibull_min vonmises vonmises_line wald weibull_max weibull_min
 """
-DENSITIES = [name for name in _NAMES.split() if "xpx." not in inspect.getsource(getattr(scipy.stats, name)._logpdf)]
+DENSITIES = [
+    name
+    for name in _NAMES.split()
+    if "xpx." not in inspect.getsource(getattr(scipy.stats, name)._logpdf)
+]
 
 
 def split(args):
@@ -64,8 +71,13 @@ def test_program(program):
     directions = tuple(np.cos(np.arange(arg.size) + 1.0).reshape(arg.shape) for arg in args)
     slope = sum(np.sum(g * v) for g, v in zip(first, directions))
     for backend in (AutoTorch(mode="forward"), AutoAutograd(mode="forward")):
-        assert pushforward(f, backend, args, directions).tangent == pytest.approx(slope, rel=1e-8, abs=1e-8)
-    second = [hvp(lambda args: f(*args), backend, args, directions) for backend in (AutoTorch(), AutoAutograd())]
+        assert pushforward(f, backend, args, directions).tangent == pytest.approx(
+            slope, rel=1e-8, abs=1e-8
+        )
+    second = [
+        hvp(lambda args: f(*args), backend, args, directions)
+        for backend in (AutoTorch(), AutoAutograd())
+    ]
     close(second[1], second[0], 1e-7)
 
 
@@ -77,7 +89,9 @@ def test_log_density_of_scipy(name):
     f = numpy_function(lambda *args: np.sum(distribution._logpdf(*args)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = [gradient(f, backend, *args) for backend in (AutoTorch(), AutoAutograd(), AutoJax())]
+        found = [
+            gradient(f, backend, *args) for backend in (AutoTorch(), AutoAutograd(), AutoJax())
+        ]
         by_differences = gradient(f, AutoFiniteDifferences(), *args)
     close(found[0], by_differences, 1e-6)
     close(found[1], found[0], 1e-8)

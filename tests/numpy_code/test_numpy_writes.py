@@ -1,4 +1,6 @@
-"""In-place NumPy code under `numpy_function`: classical programs, and each way to write, beside NumPy itself."""
+"""In-place NumPy code under `numpy_function`: classical programs, and each way to write, beside
+NumPy itself.
+"""
 
 import functools
 
@@ -43,7 +45,8 @@ def dot(a, b):
     return sum(float(np.sum(x * y)) for x, y in zip(a, b))
 
 
-# Programs -------------------------------------------------------------------------------------------------------------
+# Programs
+# ------------------------------------------------------------------------------------------------
 
 
 @each_eager
@@ -58,9 +61,17 @@ def test_programs_backwards_forwards_and_twice(name, backend):
     ahead = pushforward(f, backend, args, tangents)
     assert float(ahead.value) == pytest.approx(float(value), rel=1e-12)
     assert float(ahead.tangent) == pytest.approx(dot(slopes, tangents), rel=1e-9)
-    curve = hvp(lambda first, *rest: f(first, *rest), backend, args[0], tangents[0], *map(Constant, args[1:]))
+    curve = hvp(
+        lambda first, *rest: f(first, *rest),
+        backend,
+        args[0],
+        tangents[0],
+        *map(Constant, args[1:]),
+    )
     at = lambda h: gradient(f, backend, args[0] + h * tangents[0], *args[1:])[0]
-    np.testing.assert_allclose(curve, (at(1e-6) - at(-1e-6)) / 2e-6, rtol=1e-4, atol=1e-5 * (1 + np.abs(curve).max()))
+    np.testing.assert_allclose(
+        curve, (at(1e-6) - at(-1e-6)) / 2e-6, rtol=1e-4, atol=1e-5 * (1 + np.abs(curve).max())
+    )
 
 
 OUTS = {
@@ -96,7 +107,9 @@ def test_out_stays_the_view_that_it_is(name, backend):
 def test_programs_that_jax_compiles(name):
     """Those that write through views, and in places that a compiled program computes."""
     args = ARGUMENTS[name]
-    value, slopes = prepare(value_and_gradient, numpy_function(PROGRAMS[name]), AutoJax(), *args)(*args)
+    value, slopes = prepare(value_and_gradient, numpy_function(PROGRAMS[name]), AutoJax(), *args)(
+        *args
+    )
     assert value == pytest.approx(PROGRAMS[name](*args), rel=1e-12)
     for found, wanted in zip(slopes, gradient(numpy_function(PROGRAMS[name]), AutoTorch(), *args)):
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
@@ -116,14 +129,20 @@ def test_complex_arrays_and_their_parts(backend):
 
     z = np.array([0.4 + 0.1j, 1.3 - 0.5j, -0.2 + 0.7j])
     slope = gradient(numpy_function(f), backend, z)[0]
-    for direction in (np.array([1.0, 0, 0]), np.array([0.3, 1j, 0.2]), np.array([1j, 0.5, 1.0 + 1j])):
+    for direction in (
+        np.array([1.0, 0, 0]),
+        np.array([0.3, 1j, 0.2]),
+        np.array([1j, 0.5, 1.0 + 1j]),
+    ):
         wanted = (f(z + 1e-6 * direction) - f(z - 1e-6 * direction)) / 2e-6
         assert np.real(np.sum(np.conj(slope) * direction)) == pytest.approx(wanted, rel=1e-7)
 
 
 @each_eager
 def test_a_write_from_what_it_overlaps_is_as_from_a_copy(backend):
-    """NumPy itself reads what it has just written where both have one axis that runs the same way."""
+    """NumPy itself reads what it has just written where both have one axis that runs the same
+    way.
+    """
 
     def f(x, copied):
         a = 2 * x
@@ -137,7 +156,8 @@ def test_a_write_from_what_it_overlaps_is_as_from_a_copy(backend):
     np.testing.assert_array_equal(found.gradient[0], [2, 10, 10, 8, 0, 12])
 
 
-#: What NumPy has of no axes, and whether that is an array, which `+=` changes for all who have it, or a number.
+#: What NumPy has of no axes, and whether that is an array, which `+=` changes for all who have it,
+#: or a number.
 OF_NO_AXES = {
     "np.full_like(x[..., 0], 0.75)": True,
     "np.zeros_like(x[0]) * 0 + x[0]": False,
@@ -173,7 +193,9 @@ def test_what_has_no_axes_is_an_array_or_a_number_as_in_numpy(made, backend):
     wanted = f(X.copy())
     a = eval(made, {"np": np, "x": X})
     assert isinstance(a, np.ndarray) == OF_NO_AXES[made]
-    assert wanted == pytest.approx((11 if OF_NO_AXES[made] else 1) * (a + X[1]) + (0 if OF_NO_AXES[made] else 10 * a))
+    assert wanted == pytest.approx(
+        (11 if OF_NO_AXES[made] else 1) * (a + X[1]) + (0 if OF_NO_AXES[made] else 10 * a)
+    )
     found = value_and_gradient(numpy_function(f), backend, X)
     assert found.value == pytest.approx(wanted)
     (expected,) = gradient(f, AutoFiniteDifferences(), X)
@@ -202,19 +224,31 @@ def _added_to_a_view(x):
 @pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
 def test_an_argument_of_no_axes_is_an_array_or_a_number_as_it_came(prepared, backend):
     def derivative_of(f, backend, x):
-        return (prepare(gradient, f, backend, x) if prepared else functools.partial(gradient, f, backend))(x)[0]
+        return (
+            prepare(gradient, f, backend, x)
+            if prepared
+            else functools.partial(gradient, f, backend)
+        )(x)[0]
 
     for x in (2.0, np.float64(2.0)):
         for engine in (backend, AutoFiniteDifferences()):
             found = [
-                derivative_of(numpy_function(f), engine, x) for f in (_added_in_place, _reshaped_and_written, _added_to_a_view)
+                derivative_of(numpy_function(f), engine, x)
+                for f in (_added_in_place, _reshaped_and_written, _added_to_a_view)
             ]
             assert found == pytest.approx([5.0, 5.0, 5.0])
     for f in (_added_in_place, _reshaped_and_written, _added_to_a_view):
-        with pytest.raises(NumpyCodeError, match=r"writes into an argument of f, [\w ]*\. Write x = x\.copy\(\) first"):
+        with pytest.raises(
+            NumpyCodeError,
+            match=r"writes into an argument of f, [\w ]*\. Write x = x\.copy\(\) first",
+        ):
             derivative_of(numpy_function(f), backend, np.array(2.0))
         with pytest.raises(NumpyCodeError, match="writes into an argument of f"):
-            gradient(numpy_function(lambda d, f=f: f(d["a"]) + np.sum(d["b"])), backend, {"a": np.array(2.0), "b": X})
+            gradient(
+                numpy_function(lambda d, f=f: f(d["a"]) + np.sum(d["b"])),
+                backend,
+                {"a": np.array(2.0), "b": X},
+            )
     for f in (_added_in_place, _added_to_a_view):
         copied = numpy_function(lambda x, f=f: f(x.copy()))
         assert derivative_of(copied, backend, np.array(2.0)) == pytest.approx(
@@ -233,7 +267,9 @@ def test_a_number_is_not_written_to(backend):
         gradient(numpy_function(f), backend, 2.0)
 
 
-@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoJax(), AutoFiniteDifferences()], ids=str)
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoAutograd(), AutoJax(), AutoFiniteDifferences()], ids=str
+)
 def test_a_row_by_a_computed_number_is_a_view(backend):
     def f(x):
         rows = np.full((6, 2), x[1])
@@ -247,10 +283,13 @@ def test_a_row_by_a_computed_number_is_a_view(backend):
     table, x = np.arange(12.0).reshape(6, 2), np.array([1.0, 2, 6, 4, 5, 3])
     found = value_and_gradient(numpy_function(f), backend, x)
     assert found.value == pytest.approx(f(x))
-    np.testing.assert_allclose(found.gradient[0], gradient(f, AutoFiniteDifferences(), x)[0], rtol=1e-9)
+    np.testing.assert_allclose(
+        found.gradient[0], gradient(f, AutoFiniteDifferences(), x)[0], rtol=1e-9
+    )
 
 
-# What f's own code may and may not ------------------------------------------------------------------------------------
+# What f's own code may and may not
+# ------------------------------------------------------------------------------------
 
 TABLE = np.arange(4.0)
 
@@ -265,10 +304,24 @@ def test_plain_arrays_stay_numpys_until_something_traced_is_written():
         grid = np.linspace(0.0, 1.0, 4) ** 2
         grid[0] = 0.5
         seen.extend(
-            [counts, grid.sum(), grid[1:].mean(), np.asarray(counts).dtype, grid.tolist(), f"{grid[0]:.1f}", repr(counts)]
+            [
+                counts,
+                grid.sum(),
+                grid[1:].mean(),
+                np.asarray(counts).dtype,
+                grid.tolist(),
+                f"{grid[0]:.1f}",
+                repr(counts),
+            ]
         )
         seen.extend(
-            [float(grid[0]), int(counts[1]), bool(grid[0] > 0), [10, 20, 30, 40, 50, 60, 70, 80][counts[1]], counts.item(1)]
+            [
+                float(grid[0]),
+                int(counts[1]),
+                bool(grid[0] > 0),
+                [10, 20, 30, 40, 50, 60, 70, 80][counts[1]],
+                counts.item(1),
+            ]
         )
         return np.sum(x[: len(grid)] * grid) * counts[1]
 
@@ -276,7 +329,19 @@ def test_plain_arrays_stay_numpys_until_something_traced_is_written():
     grid = np.linspace(0.0, 1.0, 4) ** 2
     grid[0] = 0.5
     np.testing.assert_allclose(found, 7 * grid)
-    assert seen[1:] == [grid.sum(), grid[1:].mean(), np.int64, grid.tolist(), "0.5", "array([0, 7, 0])", 0.5, 7, True, 80, 7]
+    assert seen[1:] == [
+        grid.sum(),
+        grid[1:].mean(),
+        np.int64,
+        grid.tolist(),
+        "0.5",
+        "array([0, 7, 0])",
+        0.5,
+        7,
+        True,
+        80,
+        7,
+    ]
     np.testing.assert_array_equal(seen[0], [0, 7, 0])
 
 
@@ -318,8 +383,8 @@ def test_what_numpy_refuses_is_refused(backend):
         return np.sum(y)
 
     for f, error in (
-        (shape, ValueError), (read_only, ValueError), (diagonal, ValueError), (outside, IndexError), (casting, TypeError),
-        (too_wide, ValueError), (number, np.exceptions.ComplexWarning),
+        (shape, ValueError), (read_only, ValueError), (diagonal, ValueError), (outside, IndexError),
+        (casting, TypeError), (too_wide, ValueError), (number, np.exceptions.ComplexWarning),
     ):  # fmt: skip
         with pytest.raises(error) as wanted:
             f(X.copy())
@@ -343,7 +408,9 @@ def test_masks_that_jax_does_not_know_yet():
     np.testing.assert_allclose(fast(X)[0], gradient(numpy_function(one_value), AutoTorch(), X)[0])
     with pytest.raises(NumpyCodeError) as caught:
         prepare(gradient, numpy_function(several), AutoJax(), X)(X)
-    assert str(caught.value) == (
-        "numpy_function: y[x > 1.0] = ... writes to elements that are not known yet, because the index is computed from what "
-        "is compiled or batched. Write x = np.where(condition, value, x), or call f without compiling it."
+    assert (
+        str(caught.value)
+        == "numpy_function: y[x > 1.0] = ... writes to elements that are not known yet, because the"
+        " index is computed from what is compiled or batched. Write x = np.where(condition,"
+        " value, x), or call f without compiling it."
     )

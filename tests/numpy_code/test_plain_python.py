@@ -1,4 +1,6 @@
-"""numpy_function(f, deep=True): what plain Python asks of numbers, keeps of them, and writes as text."""
+"""numpy_function(f, deep=True): what plain Python asks of numbers, keeps of them, and writes as
+text.
+"""
 
 import json
 import math
@@ -28,7 +30,8 @@ def deep(f):
     return numpy_function(f, deep=True)
 
 
-# Questions ------------------------------------------------------------------------------------------------------------
+# Questions
+# ------------------------------------------------------------------------------------------------
 
 
 def _case(x):
@@ -51,21 +54,59 @@ def _has_shape(x):
 
 def questions(x):
     number, of_python, computed = x[0], float(x[0]), math.sin(x[1]) * 2.0
-    values = [x, np.asarray(x[0]), np.zeros(3), number, np.sum(x), of_python, x[1].item(), computed, -computed]
-    names = ["__len__", "__iter__", "__getitem__", "shape", "dtype", "size", "is_integer", "__array__", "_array", "__name__"]
+    values = [
+        x,
+        np.asarray(x[0]),
+        np.zeros(3),
+        number,
+        np.sum(x),
+        of_python,
+        x[1].item(),
+        computed,
+        -computed,
+    ]
+    names = [
+        "__len__",
+        "__iter__",
+        "__getitem__",
+        "shape",
+        "dtype",
+        "size",
+        "is_integer",
+        "__array__",
+        "_array",
+        "__name__",
+    ]
     answers = [hasattr(value, name) for value in values for name in names]
-    answers += [getattr(of_python, "shape", None) is None, getattr(number, "shape", None) == (), getattr(x, "mask", 0) == 0]
+    answers += [
+        getattr(of_python, "shape", None) is None,
+        getattr(number, "shape", None) == (),
+        getattr(x, "mask", 0) == 0,
+    ]
     answers += [_case(value) == n for value in values for n in range(1, 5)]
     answers += [_has_shape(value) for value in values]
-    answers += [x.__class__ is np.ndarray, number.__class__ is np.float64, of_python.__class__ is float, type(x) is x.__class__]
+    answers += [
+        x.__class__ is np.ndarray,
+        number.__class__ is np.float64,
+        of_python.__class__ is float,
+        type(x) is x.__class__,
+    ]
     answers += [
         {np.ndarray: True}.get(x.__class__, False),
         issubclass(x.__class__, np.ndarray),
         x.__class__.__name__ == "ndarray",
     ]
     dtype = x.dtype
-    answers += [x.dtype.type is np.float64, dtype.type is not np.float32, np.float64 is np.dtype(float).type]
-    answers += [type(number) is np.float64, dtype.type in (np.float32, np.float64), number.is_integer()]
+    answers += [
+        x.dtype.type is np.float64,
+        dtype.type is not np.float32,
+        np.float64 is np.dtype(float).type,
+    ]
+    answers += [
+        type(number) is np.float64,
+        dtype.type in (np.float32, np.float64),
+        number.is_integer(),
+    ]
     return answers
 
 
@@ -84,11 +125,14 @@ def test_questions_get_the_answers_of_plain_numpy(backend):
 def test_an_attribute_of_another_class_is_missing():
     with pytest.raises(AttributeError, match=r"^'float' object has no attribute 'shape'$"):
         gradient(deep(lambda x: float(x[0]).shape), AutoTorch(), X)
-    with pytest.raises(AttributeError, match=r"^'numpy\.float64' object has no attribute 'detach'$"):
+    with pytest.raises(
+        AttributeError, match=r"^'numpy\.float64' object has no attribute 'detach'$"
+    ):
         gradient(deep(lambda x: x[0].detach()), AutoTorch(), X)
 
 
-# Records of results ---------------------------------------------------------------------------------------------------
+# Records of results
+# ------------------------------------------------------------------------------------------------
 
 
 ROOTS = {
@@ -106,10 +150,13 @@ def test_the_root_in_a_record_has_its_derivative(root, backend):
     f = deep(lambda x: x[1] * root(lambda t: t**3 - x[0]))
     cube_root = X[0] ** (1 / 3)
     (found,) = gradient(f, backend, X)
-    np.testing.assert_allclose(found, [X[1] * cube_root / X[0] / 3, cube_root, 0.0], rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(
+        found, [X[1] * cube_root / X[0] / 3, cube_root, 0.0], rtol=1e-7, atol=1e-12
+    )
 
 
-# What is looked up anew -----------------------------------------------------------------------------------------------
+# What is looked up anew
+# -----------------------------------------------------------------------------------------------
 
 
 class Power:
@@ -145,7 +192,9 @@ def test_methods_that_are_replaced(backend, monkeypatch):
     np.testing.assert_allclose(found(), 6 * X**2)
     monkeypatch.setattr(Power, "factor", property(lambda self: 0.5))
     np.testing.assert_allclose(found(), 3 * X**2)
-    monkeypatch.setattr(Doubled, "__call__", lambda self, x: np.sum(np.asarray(x)) * 7, raising=False)
+    monkeypatch.setattr(
+        Doubled, "__call__", lambda self, x: np.sum(np.asarray(x)) * 7, raising=False
+    )
     np.testing.assert_allclose(found(), 7 * np.ones(3))
     monkeypatch.delattr(Doubled, "__call__")
     monkeypatch.setattr(model, "value", lambda x: np.asarray(x)[0], raising=False)
@@ -154,7 +203,8 @@ def test_methods_that_are_replaced(backend, monkeypatch):
     np.testing.assert_allclose(found(), 2 * np.ones(3))
 
 
-# Text -----------------------------------------------------------------------------------------------------------------
+# Text
+# ------------------------------------------------------------------------------------------------
 
 
 TEXTS = {
@@ -185,11 +235,17 @@ def test_text_is_that_of_plain_numpy(text, backend):
 
 @each_engine
 def test_rounding_to_all_digits_has_the_derivative_of_its_argument(backend):
-    f = lambda x: round(float(x[0]), 18) ** 2 + np.round(x, 12)[1] ** 2 + x.round(15)[2] ** 2 + np.round(x[0], 3)
+    f = lambda x: (
+        round(float(x[0]), 18) ** 2
+        + np.round(x, 12)[1] ** 2
+        + x.round(15)[2] ** 2
+        + np.round(x[0], 3)
+    )
     np.testing.assert_allclose(gradient(deep(f), backend, X)[0], 2 * X)
 
 
-# What outlives the call -----------------------------------------------------------------------------------------------
+# What outlives the call
+# -----------------------------------------------------------------------------------------------
 
 
 @each_engine
@@ -209,7 +265,8 @@ def test_what_f_returns_stays_followed(backend):
     np.testing.assert_allclose(found[0][0], np.diag(2 * X))
 
 
-# Numbers --------------------------------------------------------------------------------------------------------------
+# Numbers
+# ------------------------------------------------------------------------------------------------
 
 
 @each_engine
@@ -237,7 +294,12 @@ def elements(x):
     assert type(np.sum(x).item()) is type(float(np.sum(x))) is float
     assert isinstance(np.argmax(x).item(), int)
     a, (b, c) = x[0].item(), x.tolist()
-    found = (row @ np.array([[1.0, 2.0], [3.0, 4.0]]) @ row.T).item() + x.item(1) * a + row.item(0, 1) + row.item((0, 0)) * 2
+    found = (
+        (row @ np.array([[1.0, 2.0], [3.0, 4.0]]) @ row.T).item()
+        + x.item(1) * a
+        + row.item(0, 1)
+        + row.item((0, 0)) * 2
+    )
     return found * np.argmax(x).item() + b * c + math.sin(row.tolist()[0][1])
 
 
@@ -245,7 +307,9 @@ def elements(x):
 def test_an_element_as_a_number(backend):
     value, (found,) = value_and_gradient(deep(elements), backend, X[:2])
     assert value == pytest.approx(elements(X[:2]), rel=1e-12)
-    np.testing.assert_allclose(found, gradient(elements, AutoFiniteDifferences(), X[:2])[0], rtol=1e-6)
+    np.testing.assert_allclose(
+        found, gradient(elements, AutoFiniteDifferences(), X[:2])[0], rtol=1e-6
+    )
 
 
 @each_engine

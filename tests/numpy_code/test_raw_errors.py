@@ -1,4 +1,6 @@
-"""Code in which NumPy's or Python's C code met what stands for an array: it runs, or is refused by name, with deep=True."""
+"""Code in which NumPy's or Python's C code met what stands for an array: it runs, or is refused by
+name, with deep=True.
+"""
 
 import hashlib
 import json
@@ -49,7 +51,8 @@ def differences(f, x):
     return np.array([f(x + step) - f(x - step) for step in steps]) / 2e-6
 
 
-# What runs ------------------------------------------------------------------------------------------------------------
+# What runs
+# ------------------------------------------------------------------------------------------------
 
 
 @program
@@ -78,30 +81,46 @@ def windows(x):
 @program
 def polynomials(x):
     p = np.poly1d(x)
-    return np.polyder(p)(0.7) + np.polyint(p)(0.2) + np.polyval(p, 0.3) + np.polyadd(p, p)(0.1) + np.polyder(x)[0]
+    return (
+        np.polyder(p)(0.7)
+        + np.polyint(p)(0.2)
+        + np.polyval(p, 0.3)
+        + np.polyadd(p, p)(0.1)
+        + np.polyder(x)[0]
+    )
 
 
 @program
 def products_of_two_components(x):
-    return np.cross(x[:2], np.array([1.0, 2.0])) * x[2] + np.sum(np.cross(np.outer(x, x[:2]), x[1:]))
+    return np.cross(x[:2], np.array([1.0, 2.0])) * x[2] + np.sum(
+        np.cross(np.outer(x, x[:2]), x[1:])
+    )
 
 
 @each_engine
 @pytest.mark.parametrize("f", PROGRAMS)
-@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors are deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings(
+    "ignore:Arrays of 2-dimensional vectors are deprecated:DeprecationWarning"
+)
 def test_program(f, backend):
     wanted = differences(f, X)
     np.testing.assert_allclose(gradient(deep(f), backend, X)[0], wanted, rtol=1e-6, atol=1e-7)
 
 
-# What is refused ------------------------------------------------------------------------------------------------------
+# What is refused
+# ------------------------------------------------------------------------------------------------
 
 KEY = (
-    "makes bytes, digits or a key of what is differentiated, which have no derivative. Make them before the call, of the plain"
+    "makes bytes, digits or a key of what is differentiated, which have no derivative. Make them"
+    " before the call, of the plain"
 )
 CODE = "needs plain arrays or numbers of Python, which those here are not"
-ROOTS = "Take scipy.optimize.brentq or newton for one unknown, and adinterface.rules.root for several"
-IVP = "Take scipy.integrate.solve_ivp with RK45, RK23, DOP853, BDF or Radau. Or give it a derivative"
+ROOTS = (
+    "Take scipy.optimize.brentq or newton for one unknown, and adinterface.rules.root for several"
+)
+IVP = (
+    "Take scipy.integrate.solve_ivp with RK45, RK23, DOP853, BDF or Radau. Or give it a derivative"
+)
 
 
 @refused(f"numpy_function: hash(float(x[0])) {KEY}")
@@ -129,15 +148,18 @@ def methods_of_the_class(x):
     return np.sum(np.ndarray.__iadd__(x, 1.0))
 
 
-@refused("numpy_function: x.shape = ... gives another shape to an argument of f, or to an array that shares its elements")
+@refused(
+    "numpy_function: x.shape = ... gives another shape to an argument of f, or to an array that"
+    " shares its elements"
+)
 def the_shape_of_an_argument(x):
     x.shape = (3, 1)
     return np.sum(x)
 
 
 @refused(
-    "numpy_function: scipy.optimize._minpack._hybrd is compiled code, which takes plain NumPy arrays, and that would drop the "
-    f"gradient. {ROOTS}"
+    "numpy_function: scipy.optimize._minpack._hybrd is compiled code, which takes plain NumPy"
+    f" arrays, and that would drop the gradient. {ROOTS}"
 )
 def roots(x):
     return scipy.optimize.fsolve(lambda t: t**2 - x, np.ones(3))[0]
@@ -150,10 +172,15 @@ def a_fit(x):
 
 @refused(IVP)
 def an_equation_by_lsoda(x):
-    return scipy.integrate.solve_ivp(lambda t, y: -x * y, (0.0, 1.0), np.ones(3), method="LSODA").y[0, -1]
+    return scipy.integrate.solve_ivp(lambda t, y: -x * y, (0.0, 1.0), np.ones(3), method="LSODA").y[
+        0, -1
+    ]
 
 
-@refused(f"{CODE} ((): incompatible function arguments). Compute what is constant before the call, and pass it to f;")
+@refused(
+    f"{CODE} ((): incompatible function arguments). Compute what is constant before the call, and"
+    " pass it to f;"
+)
 def a_linear_program(x):
     return scipy.optimize.linprog(-x, A_ub=np.eye(3), b_ub=np.ones(3)).fun
 
@@ -171,7 +198,10 @@ def test_refused(f, message, backend, capfd):
 
 def test_eigenvectors_on_jax():
     """Their derivative is JAX's refusal; that of the eigenvalues is not."""
-    message = "has no derivative on this engine (Derivatives of non-symmetric eigenvectors). np.linalg.eigvals has one"
+    message = (
+        "has no derivative on this engine (Derivatives of non-symmetric eigenvectors)."
+        " np.linalg.eigvals has one"
+    )
     with pytest.raises(NumpyCodeError, match=re.escape(message)):
         gradient(deep(lambda x: np.sum(np.linalg.eig(np.diag(x) + 0.1)[0]).real), AutoJax(), X)
     f = deep(lambda x: np.sum(np.linalg.eigvals(np.diag(x) + 0.1)).real)
@@ -182,14 +212,21 @@ def test_a_complete_decomposition_on_torch():
     f = lambda A: np.sum(np.linalg.qr(A, mode="complete")[1] ** 2)
     with pytest.raises(RuntimeError, match="not differentiable when mode='complete'") as caught:
         gradient(numpy_function(f), AutoTorch(), np.ones((3, 2)) + np.eye(3, 2))
-    assert caught.value.__notes__[0].endswith("of the reduced decomposition alone: qr(x), in mode 'reduced'.")
+    assert caught.value.__notes__[0].endswith(
+        "of the reduced decomposition alone: qr(x), in mode 'reduced'."
+    )
 
 
-# Errors and advice ----------------------------------------------------------------------------------------------------
+# Errors and advice
+# ------------------------------------------------------------------------------------------------
 
 
 @each_engine
-@pytest.mark.parametrize("f", [lambda x: x + "a", lambda x: {}["a"], lambda x: json.loads("{")], ids=["types", "key", "JSON"])
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: x + "a", lambda x: {}["a"], lambda x: json.loads("{")],
+    ids=["types", "key", "JSON"],
+)
 def test_errors_of_the_code_itself_stay(f, backend):
     with pytest.raises((TypeError, KeyError, ValueError)) as caught:
         gradient(deep(f), backend, X)

@@ -1,4 +1,6 @@
-"""docs/architecture.md says what is so: the calls travel as it lists, the picture shows today's imports, its files exist."""
+"""docs/architecture.md says what is so: the calls travel as it lists, the picture shows today's
+imports, its files exist.
+"""
 
 import re
 import sys
@@ -49,7 +51,10 @@ def _calls():
         return jnp.sum(x * x)
 
     x, y = torch.ones(3), jnp.ones(3)
-    on_torch, on_jax = prepare(gradient, torch_loss, AutoTorch(), x), prepare(gradient, jax_loss, AutoJax(), y)
+    on_torch, on_jax = (
+        prepare(gradient, torch_loss, AutoTorch(), x),
+        prepare(gradient, jax_loss, AutoJax(), y),
+    )
     return {
         "gradient(f, AutoTorch()": lambda: gradient(torch_loss, AutoTorch(), x),
         "fast = prepare(gradient, f, AutoTorch()": lambda: on_torch(x),
@@ -63,14 +68,17 @@ def test_a_call_travels_as_the_page_says(heading):
     call()  # the first one plans and compiles
     entered = iter(_traced(call))
     assert len(steps) >= 4
-    assert [step for step in steps if step not in entered] == []  # each in turn, for `in` consumes what comes before it
+    # each in turn, for `in` consumes what comes before it
+    assert [step for step in steps if step not in entered] == []
 
 
 def test_every_file_that_the_page_names_exists():
     named = set(re.findall(r"`([\w/]+/[\w/]+(?:\.(?:py|md))?)`", PAGE))
     assert len(named) > 30
     places = [ROOT, ROOT / "adinterface"]
-    assert [name for name in sorted(named) if not any((place / name).exists() for place in places)] == []
+    assert [
+        name for name in sorted(named) if not any((place / name).exists() for place in places)
+    ] == []
 
 
 def test_the_picture_shows_the_imports():

@@ -1,4 +1,6 @@
-"""The page "From jax.grad, ...": in each row with two calls, the other package's call and ours give the same numbers."""
+"""The page "From jax.grad, ...": in each row with two calls, the other package's call and ours give
+the same numbers.
+"""
 
 import re
 from pathlib import Path
@@ -31,7 +33,10 @@ def names():
 
 
 def numbers(value):
-    leaves = [leaf.detach().numpy() if isinstance(leaf, torch.Tensor) else np.asarray(leaf) for leaf in tree.leaves(value)]
+    leaves = [
+        leaf.detach().numpy() if isinstance(leaf, torch.Tensor) else np.asarray(leaf)
+        for leaf in tree.leaves(value)
+    ]
     return np.concatenate([leaf.ravel() for leaf in leaves])
 
 

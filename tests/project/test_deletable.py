@@ -1,4 +1,6 @@
-"""Each extension can be deleted without a change to core: the rest imports, and derivatives of every engine are right."""
+"""Each extension can be deleted without a change to core: the rest imports, and derivatives of
+every engine are right.
+"""
 
 import ast
 import os
@@ -12,13 +14,18 @@ import pytest
 import adinterface
 
 ROOT = Path(adinterface.__file__).parents[1]
-EXTENSIONS = sorted(path.parent.name for path in (ROOT / "adinterface").glob("*/__init__.py") if path.parent.name != "core")
+EXTENSIONS = sorted(
+    path.parent.name
+    for path in (ROOT / "adinterface").glob("*/__init__.py")
+    if path.parent.name != "core"
+)
 #: Public names of what is in extensions; each is deleted with what it imports.
 NAMES = sorted(path.stem for path in (ROOT / "adinterface").glob("[!_]*.py"))
 USE = """
 import numpy as np
 from adinterface import (
-    AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, hessian, prepare, pushforward, value_and_gradient,
+    AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, hessian, prepare,
+    pushforward, value_and_gradient,
 )
 
 def loss(m, x):
@@ -36,13 +43,19 @@ for backend in (AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences())
 
 
 def _extensions_in(name):
-    """The extensions that the modules of an extension, or the one module of this name, import when they are imported."""
+    """The extensions that the modules of an extension, or the one module of this name, import when
+    they are imported.
+    """
     result, place = set(), ROOT / "adinterface" / name
     for path in [*place.rglob("*.py")] if place.is_dir() else [place.with_suffix(".py")]:
         depth = len(path.relative_to(ROOT / "adinterface").parts)
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ImportFrom) and node.level == depth:
-                result |= {node.module.split(".")[0]} if node.module else {alias.name for alias in node.names}
+                result |= (
+                    {node.module.split(".")[0]}
+                    if node.module
+                    else {alias.name for alias in node.names}
+                )
     return result & set(EXTENSIONS)
 
 
@@ -60,7 +73,11 @@ def _without(source, deleted):
     body, missing = [], set()
     for node in ast.parse(source).body:
         if isinstance(node, ast.ImportFrom) and node.level == 1:
-            kept = [alias for alias in node.names if (node.module or alias.name).split(".")[0] not in deleted]
+            kept = [
+                alias
+                for alias in node.names
+                if (node.module or alias.name).split(".")[0] not in deleted
+            ]
             missing |= {alias.asname or alias.name for alias in node.names if alias not in kept}
             node.names = kept
             if not kept:
@@ -69,10 +86,14 @@ def _without(source, deleted):
             call = node.value
             call.args = [arg for arg in call.args if not _names(arg) & missing]
             call.keywords = [word for word in call.keywords if not _names(word) & missing]
-        elif isinstance(node, ast.Assign) and isinstance(node.value, (ast.Dict, ast.Tuple)):  # what is imported late
+        elif isinstance(node, ast.Assign) and isinstance(
+            node.value, (ast.Dict, ast.Tuple)
+        ):  # what is imported late
             late = ast.literal_eval(node.value)
             if isinstance(late, dict):
-                late = {name: module for name, module in late.items() if (module or name) not in deleted}
+                late = {
+                    name: module for name, module in late.items() if (module or name) not in deleted
+                }
             else:
                 late = tuple([name for name in late if name not in deleted])
             node.value = ast.parse(repr(late), mode="eval").body
@@ -87,12 +108,21 @@ def _names(node):
 @pytest.mark.parametrize("extension", EXTENSIONS)
 def test_core_works_without(extension, tmp_path):
     deleted = _deleted_with(extension)
-    shutil.copytree(ROOT / "adinterface", tmp_path / "adinterface", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "adinterface", tmp_path / "adinterface", ignore=shutil.ignore_patterns("__pycache__")
+    )
     for name in deleted:
         place = tmp_path / "adinterface" / name
         shutil.rmtree(place) if place.is_dir() else place.with_suffix(".py").unlink()
     init = tmp_path / "adinterface" / "__init__.py"
     init.write_text(_without(init.read_text(encoding="utf-8"), deleted), encoding="utf-8")
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT / "backends")])}
-    done = subprocess.run([sys.executable, "-c", USE], env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", USE],
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-3000:]

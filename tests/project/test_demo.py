@@ -35,11 +35,20 @@ def test_training_learns_the_digits(rows: Any) -> None:
 
 
 def test_main_prints_a_table_and_saves_the_picture(
-    demo: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    demo: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("sys.argv", ["digits.py", "--steps", "3", "--output", str(tmp_path)])
     demo.main()
     shown = capsys.readouterr().out
-    for name in ("AutoJax()", "AutoTorch()", "AutoAutograd()", "AutoFiniteDifferences()", "digits.png"):
+    for name in (
+        "AutoJax()",
+        "AutoTorch()",
+        "AutoAutograd()",
+        "AutoFiniteDifferences()",
+        "digits.png",
+    ):
         assert name in shown
     assert (tmp_path / "digits.png").read_bytes().startswith(b"\x89PNG")

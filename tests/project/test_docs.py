@@ -1,9 +1,10 @@
 """Every code block of the documentation runs, and its printed results are right.
 
-Each page is one namespace. A `python` block is executed; a `pycon` block is a doctest; a block with a caption is a file:
-a module that the page can import, a test that pytest runs, or a pyproject.toml whose entry points count as installed. A `text`
-block holds commands, whose options must exist, or what a command or an expression prints, whose numbers alone may differ.
-A block behind `% needs: package` runs where that package is installed.
+Each page is one namespace. A `python` block is executed; a `pycon` block is a doctest; a block with
+a caption is a file: a module that the page can import, a test that pytest runs, or a pyproject.toml
+whose entry points count as installed. A `text` block holds commands, whose options must exist, or
+what a command or an expression prints, whose numbers alone may differ. A block behind `% needs:
+package` runs where that package is installed.
 """
 
 from __future__ import annotations
@@ -36,17 +37,22 @@ from adinterface.core.contract.auto import BUILT_IN
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(page for page in DOCS.glob("*.md"))
 FENCE = re.compile(
-    r"^```(?:\{code-block\} *)?(?P<kind>\w+)\n(?::caption: (?P<caption>[^\n]+)\n\n?)?(?P<code>.*?)^```$", re.M | re.S
+    r"^```(?:\{code-block\} *)?(?P<kind>\w+)\n(?::caption:"
+    r" (?P<caption>[^\n]+)\n\n?)?(?P<code>.*?)^```$",
+    re.M | re.S,
 )
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-#: A block that is executed, or shown as it is, or put in by Sphinx from elsewhere; no other kind is there.
+#: A block that is executed, or shown as it is, or put in by Sphinx from elsewhere; no other kind is
+#: there.
 OPENING = re.compile(r"^```(?P<kind>[^\n`]*)\n(?P<text>.*?)^```$", re.M | re.S)
 
 
 class Shown(NamedTuple):
-    """A text, at a line; the expression that gives it, from a comment in front of it, if there is one."""
+    """A text, at a line; the expression that gives it, from a comment in front of it, if there is
+    one.
+    """
 
     expression: str | None
     text: str
@@ -78,9 +84,13 @@ def _install(caption: str, code: str, folder: Path) -> None:
     settings = tomllib.loads(code)["project"]
     info = folder / f"{settings['name'].replace('-', '_')}-{settings['version']}.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {settings['name']}\nVersion: {settings['version']}\n")
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {settings['name']}\nVersion: {settings['version']}\n"
+    )
     lines = [
-        f"[{group}]\n{name} = {value}\n" for group, points in settings["entry-points"].items() for name, value in points.items()
+        f"[{group}]\n{name} = {value}\n"
+        for group, points in settings["entry-points"].items()
+        for name, value in points.items()
     ]
     (info / "entry_points.txt").write_text("".join(lines))
     _forget()
@@ -104,13 +114,19 @@ def test_page(page: Path, installed: Path) -> None:
                 _run_tests(installed)
         elif line in shown:
             expression = shown[line]
-            assert _without_numbers(block["code"]) == _without_numbers(str(eval(expression, names))), expression
+            assert _without_numbers(block["code"]) == _without_numbers(
+                str(eval(expression, names))
+            ), expression
         elif block["kind"] == "python":
             exec(compile("\n" * line + block["code"], str(page), "exec"), names)
         elif block["kind"] == "pycon":
-            test = doctest.DocTestParser().get_doctest(block["code"], {}, page.name, str(page), line)
+            test = doctest.DocTestParser().get_doctest(
+                block["code"], {}, page.name, str(page), line
+            )
             test.globs = names  # the page's own, not a copy
-            doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=report.append, clear_globs=False)
+            doctest.DocTestRunner(optionflags=OPTIONS).run(
+                test, out=report.append, clear_globs=False
+            )
     assert not report, "".join(report)
 
 
@@ -125,18 +141,22 @@ def _shown(text: str) -> list[Shown]:
 
 
 def _without_numbers(text: str) -> str:
-    text = re.sub(r"gradient(\[[^]]*\])+", "leaf", text)  # the one with the largest rounding error is another everywhere
+    # the one with the largest rounding error is another everywhere
+    text = re.sub(r"gradient(\[[^]]*\])+", "leaf", text)
     text = re.sub(r"\d[\d.]*(e[+-]?\d+)?( (s|ms|µs|ns|[KMG]?i?B)\b)?", "#", text)
     return " ".join(re.sub(r"-+", "-", text).split())
 
 
 def _run_tests(folder: Path) -> None:
-    """The test files of a page, by pytest with the plugin, on the two backends that load quickly."""
+    """The test files of a page, by pytest with the plugin, on the two backends that load
+    quickly.
+    """
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     path = os.pathsep.join([str(folder), *sys.path])
     done = subprocess.run(
         [*command, "--adinterface-backends=AutoAutograd,AutoFiniteDifferences", str(folder)],
-        cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False,
+        cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
+        check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -150,7 +170,9 @@ def test_every_option_of_a_backend_is_described_and_tested(auto: type) -> None:
     assert sorted(described) == options
     assert sorted(re.findall(r"^    (\w+): ", auto.__doc__ or "", re.M)) == options
     tested = "".join(file.read_text() for file in (DOCS.parent / "tests").rglob("*.py"))
-    assert [name for name in options if not re.search(rf"{auto.__name__}\([^()]*\b{name}=", tested)] == [], "no test sets it"
+    assert [
+        name for name in options if not re.search(rf"{auto.__name__}\([^()]*\b{name}=", tested)
+    ] == [], "no test sets it"
 
 
 def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backends() -> None:
@@ -159,11 +181,17 @@ def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backend
     assert sorted(rows) == sorted([*CHECKS, *{scenario.family for scenario in SCENARIOS}])
     # Written before a scenario was added, the table would hold another number of them.
     counts = re.findall(r"\d+", table.partition("| `runs` |")[2].partition("\n")[0])
-    assert counts == [str(len(SCENARIOS))] * len(BUILT_IN), "run python -m adinterface_studies tables conformance"
-    assert all(f"`{auto.__name__}()`" in table.partition("| check |")[2].partition("\n")[0] for auto in BUILT_IN)
+    assert counts == [str(len(SCENARIOS))] * len(BUILT_IN), (
+        "run python -m adinterface_studies tables conformance"
+    )
+    assert all(
+        f"`{auto.__name__}()`" in table.partition("| check |")[2].partition("\n")[0]
+        for auto in BUILT_IN
+    )
     for auto in BUILT_IN:
         for known in known_failures(auto()):
-            if any(fnmatchcase(scenario.name, known.scenario) for scenario in SCENARIOS):  # the functions have their own
+            # the functions have their own
+            if any(fnmatchcase(scenario.name, known.scenario) for scenario in SCENARIOS):
                 assert known.link in table, known
 
 
@@ -184,7 +212,21 @@ def test_api_page_is_complete() -> None:
         contract,
     )
     public = {name for module in modules for name in module.__all__}
-    missing = public - names - {"__version__", "tree", "rules", "loops", "sparse", "tools", "fit", "EXTENSION", "is_sparse"}
+    missing = (
+        public
+        - names
+        - {
+            "__version__",
+            "tree",
+            "rules",
+            "loops",
+            "sparse",
+            "tools",
+            "fit",
+            "EXTENSION",
+            "is_sparse",
+        }
+    )
     assert not missing, f"docs/api lacks {sorted(missing)}"
 
 
@@ -199,11 +241,17 @@ def _examples() -> list[doctest.DocTest]:
     public = ("tree", "loops", "rules", "sparse", "tools", "fit", "core.contract")
     names += ["adinterface", *[f"adinterface.{name}" for name in public]]
     modules = [importlib.import_module(name) for name in names]
-    found = [test for module in modules for test in doctest.DocTestFinder(exclude_empty=True).find(module)]
+    found = [
+        test
+        for module in modules
+        for test in doctest.DocTestFinder(exclude_empty=True).find(module)
+    ]
     return list({test.name: test for test in found if test.examples}.values())
 
 
-@pytest.mark.parametrize("test", _examples(), ids=lambda test: test.name.rpartition("adinterface.")[2])
+@pytest.mark.parametrize(
+    "test", _examples(), ids=lambda test: test.name.rpartition("adinterface.")[2]
+)
 def test_examples_of_docstrings(test: doctest.DocTest) -> None:
     """They are shown on the API page."""
     report: list[str] = []

@@ -1,4 +1,6 @@
-"""The page "Errors and warnings": a call gives each message that it quotes, and its table of classes is that of the package."""
+"""The page "Errors and warnings": a call gives each message that it quotes, and its table of
+classes is that of the package.
+"""
 
 import inspect
 import re
@@ -94,7 +96,9 @@ def by_scipy():
 
 def penalty(backend):
     net = torch.nn.Linear(2, 1, dtype=torch.float64)
-    gradient(lambda x: net(x).sum() ** 2, backend, torch.ones(2, dtype=torch.float64))[0].sum().backward()
+    gradient(lambda x: net(x).sum() ** 2, backend, torch.ones(2, dtype=torch.float64))[
+        0
+    ].sum().backward()
     return net.weight.grad
 
 
@@ -117,48 +121,76 @@ CALLS = {
     "f must be a function, but is ...": lambda: gradient(square(X), AUTOGRAD, X),
     "gradient: no argument has a gradient.": lambda: gradient(square, AUTOGRAD, x=X),
     "Keyword arguments go to f, argnums too.": lambda: gradient(square, AUTOGRAD, X, argnums=0),
-    "... differentiates exactly one argument, the first, but args[1] would be, too.": lambda: hvp(product, AUTOGRAD, X, X, X),
-    "argument 0 is a list, which reaches f as a list of its entries.": lambda: gradient(square, AUTOGRAD, [1.0, 2.0]),
+    "... differentiates exactly one argument, the first, but args[1] would be, too.": lambda: hvp(
+        product, AUTOGRAD, X, X, X
+    ),
+    "argument 0 is a list, which reaches f as a list of its entries.": lambda: gradient(
+        square, AUTOGRAD, [1.0, 2.0]
+    ),
     "argument 1 was an integer, so it was promoted to a float and differentiated": lambda: gradient(
         lambda x, axis: x.sum(axis), JAX, X, 0
     ),
-    "a prepared call takes the arguments of f alone, fast(x).": lambda: prepare(gradient, square, AUTOGRAD, X)(
-        square, AUTOGRAD, X
-    ),
+    "a prepared call takes the arguments of f alone, fast(x).": lambda: prepare(
+        gradient, square, AUTOGRAD, X
+    )(square, AUTOGRAD, X),
     "'tuple' object has no attribute 'shape'": lambda: jacobian(lambda x: x, AUTOGRAD, X).shape,
-    "can't multiply sequence by non-int of type 'float'": lambda: X - 0.1 * gradient(square, AUTOGRAD, X),
+    "can't multiply sequence by non-int of type 'float'": lambda: (
+        X - 0.1 * gradient(square, AUTOGRAD, X)
+    ),
     "shapes (3,3) and (1,3) not aligned": by_scipy,
     "pullback returns (value, back)": lambda: pullback(square, AUTOGRAD, X)(1.0),
-    "f must return a real scalar, but returned ... shape (2,). Reduce it to a scalar": lambda: gradient(
-        lambda x: x, AUTOGRAD, X
+    "f must return a real scalar, but returned ... shape (2,). Reduce it to a scalar": lambda: (
+        gradient(lambda x: x, AUTOGRAD, X)
     ),
-    "f must return a real scalar, but returned None. Does it lack a return statement?": lambda: gradient(
-        lambda x: None, AUTOGRAD, X
+    "f must return a real scalar, but returned None. Does it lack a return statement?": lambda: (
+        gradient(lambda x: None, AUTOGRAD, X)
     ),
-    "f must return a real scalar, but returned a tuple.": lambda: gradient(lambda x: (x.sum(), x), AUTOGRAD, X),
-    "f must return a real scalar, but returned ... complex128": lambda: gradient(lambda x: 1j * x.sum(), AUTOGRAD, X),
-    "Return a float; counts and tests have no derivative.": lambda: gradient(lambda x: 3, AUTOGRAD, X),
-    "cotangent must have shape (2,), not (3,).": lambda: pullback(lambda x: x, AUTOGRAD, X).back(np.ones(3)),
+    "f must return a real scalar, but returned a tuple.": lambda: gradient(
+        lambda x: (x.sum(), x), AUTOGRAD, X
+    ),
+    "f must return a real scalar, but returned ... complex128": lambda: gradient(
+        lambda x: 1j * x.sum(), AUTOGRAD, X
+    ),
+    "Return a float; counts and tests have no derivative.": lambda: gradient(
+        lambda x: 3, AUTOGRAD, X
+    ),
+    "cotangent must have shape (2,), not (3,).": (
+        lambda: pullback(lambda x: x, AUTOGRAD, X).back(np.ones(3))
+    ),
     "The numpy.ndarray conversion method __array__() was called on traced array": lambda: gradient(
         lambda x: np.sin(x).sum(), JAX, X
     ),
-    "Can't call numpy() on Tensor that requires grad": lambda: gradient(lambda x: np.sin(x).sum(), TORCH, X),
-    "A NumPy array met a tensor.": lambda: gradient(lambda x: (X.astype("float32") @ x).sum(), TORCH, X),
+    "Can't call numpy() on Tensor that requires grad": lambda: gradient(
+        lambda x: np.sin(x).sum(), TORCH, X
+    ),
+    "A NumPy array met a tensor.": lambda: gradient(
+        lambda x: (X.astype("float32") @ x).sum(), TORCH, X
+    ),
     "A JAX function got a tensor.": lambda: gradient(lambda x: jnp.sin(x).sum(), TORCH, X),
     "A torch function got a JAX array.": lambda: gradient(lambda x: torch.sin(x).sum(), JAX, X),
-    "autograd has no reverse rule for ...": lambda: gradient(lambda x: anp.nextafter(x, 1.0).sum(), AUTOGRAD, X),
-    "A leaf is traced by autograd (Box), and AutoTorch cannot see through that trace.": lambda: gradient(
-        lambda x: gradient(square, TORCH, x)[0].sum(), AUTOGRAD, X
+    "autograd has no reverse rule for ...": lambda: gradient(
+        lambda x: anp.nextafter(x, 1.0).sum(), AUTOGRAD, X
+    ),
+    "A leaf is traced by autograd (Box), and AutoTorch cannot see through that trace.": lambda: (
+        gradient(lambda x: gradient(square, TORCH, x)[0].sum(), AUTOGRAD, X)
     ),
     "JAX arrays cannot be written to.": lambda: gradient(writes, JAX, X),
     "autograd cannot differentiate item assignment.": lambda: gradient(writes, AUTOGRAD, X),
-    "f writes into its own argument, which torch cannot differentiate.": lambda: gradient(writes_into_x, TORCH, X),
-    "Attempted boolean conversion of traced array": lambda: prepare(gradient, branches, JAX, 1.0)(1.0),
-    "Abstract tracer value encountered where concrete value is expected": lambda: gradient(lambda x: float(x), JAX, 1.0),
+    "f writes into its own argument, which torch cannot differentiate.": lambda: gradient(
+        writes_into_x, TORCH, X
+    ),
+    "Attempted boolean conversion of traced array": lambda: prepare(gradient, branches, JAX, 1.0)(
+        1.0
+    ),
+    "Abstract tracer value encountered where concrete value is expected": lambda: gradient(
+        lambda x: float(x), JAX, 1.0
+    ),
     "mat1 and mat2 must have the same dtype": lambda: gradient(
         lambda m, x: m(x).sum(), TORCH, torch.nn.Linear(2, 1), Constant(X)
     ),
-    "torch.vmap cannot do this for all entries of a batched call at once": lambda: batched(gradient, branches, TORCH, Each(X)),
+    "torch.vmap cannot do this for all entries of a batched call at once": lambda: batched(
+        gradient, branches, TORCH, Each(X)
+    ),
     "vmap: called random operation while in randomness error mode": lambda: batched(
         gradient, lambda x: torch.nn.functional.dropout(x).sum(), TORCH, Each(np.ones((3, 2)))
     ),
@@ -170,26 +202,41 @@ CALLS = {
     ),
     "element 0 of tensors does not require grad": lambda: penalty(TORCH),
     "AutoJax needs jax, which is not installed": without_engine,
-    "which adinterface cannot look into, but args[0].w is a floating array": lambda: gradient(square, AUTOGRAD, Mine()),
-    "is a pandas.Series. Pass x.to_numpy(), in Constant(...) if it is not differentiated.": with_pandas,
-    "JAX has no float128, and nothing is narrowed silently.": lambda: gradient(square, JAX, X.astype(np.longdouble)),
-    "f returned float32 for arguments of 64 bits": lambda: gradient(lambda x: np.sum(x.astype("float32")), FINITE, X),
+    "which adinterface cannot look into, but args[0].w is a floating array": lambda: gradient(
+        square, AUTOGRAD, Mine()
+    ),
+    "is a pandas.Series. Pass x.to_numpy(), in Constant(...) if it is not differentiated.": (
+        with_pandas
+    ),
+    "JAX has no float128, and nothing is narrowed silently.": lambda: gradient(
+        square, JAX, X.astype(np.longdouble)
+    ),
+    "f returned float32 for arguments of 64 bits": lambda: gradient(
+        lambda x: np.sum(x.astype("float32")), FINITE, X
+    ),
     "hessian is taken with respect to real arguments only": lambda: hessian(square, AUTOGRAD, 1j),
     "the derivative has entries outside its pattern": lambda: jacobian(
         lambda x: x * x[::-1], AutoSparse(AUTOGRAD, pattern=np.eye(2)), X
     ),
-    "DisconnectedWarning: ... the value of f depends on none of its differentiated arguments": lambda: gradient(
-        lambda x: 1.0 * x.detach().sum(), TORCH, X
+    "DisconnectedWarning: ... the value of f depends on none of its differentiated arguments": (
+        lambda: gradient(lambda x: 1.0 * x.detach().sum(), TORCH, X)
     ),
-    "PrecisionWarning: ... the estimated relative error is large in the derivative by ...": lambda: gradient(
-        lambda x: np.sum(x) + 1e-3 * np.random.default_rng(int(abs(x.sum()) * 1e9)).normal(), FINITE, X
+    "PrecisionWarning: ... the estimated relative error is large in the derivative by ...": (
+        lambda: gradient(
+            lambda x: np.sum(x) + 1e-3 * np.random.default_rng(int(abs(x.sum()) * 1e9)).normal(),
+            FINITE,
+            X,
+        )
     ),
     "DenseJacobianWarning: jacobian: of a dense Jacobian with ... entries": lambda: jacobian(
         lambda x: x**2, AUTOGRAD, np.ones(400)
     ),
     "ClosedFormWarning: numpy_function: ... finds a minimum by comparisons alone": lambda: gradient(
         numpy_function(
-            lambda c: scipy.optimize.minimize(lambda x: (x[0] - c) ** 2, [0.3], method="Nelder-Mead").fun, deep=True
+            lambda c: (
+                scipy.optimize.minimize(lambda x: (x[0] - c) ** 2, [0.3], method="Nelder-Mead").fun
+            ),
+            deep=True,
         ),
         AUTOGRAD,
         0.0,
@@ -227,8 +274,20 @@ def test_a_call_gives_the_words_of_the_page(words, monkeypatch):
 
 def test_the_table_of_classes_is_that_of_the_package():
     rows = re.findall(r"^\| `(\w+Error)` \| `(\w+)` \|", PAGE, re.M)
-    classes = [cls for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, errors.AdinterfaceError)]
-    bases = {cls.__name__: cls.__bases__[-1].__name__ for cls in classes if cls is not errors.AdinterfaceError}
+    classes = [
+        cls
+        for _, cls in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(cls, errors.AdinterfaceError)
+    ]
+    bases = {
+        cls.__name__: cls.__bases__[-1].__name__
+        for cls in classes
+        if cls is not errors.AdinterfaceError
+    }
     assert dict(rows) == bases
-    warned = {cls.__name__ for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, Warning)}
+    warned = {
+        cls.__name__
+        for _, cls in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(cls, Warning)
+    }
     assert warned <= {words.partition(":")[0] for words in CALLS}

@@ -1,4 +1,6 @@
-"""The gallery: each problem on the engines, beside what is published of it, in fewer steps where those are alike."""
+"""The gallery: each problem on the engines, beside what is published of it, in fewer steps where
+those are alike.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,9 @@ def test_a_problem_has_one_solution(gallery, found, name, engine):
     for key, value in first.items():
         if not key.startswith("error"):
             close = APART.get(name, 1e-8)
-            np.testing.assert_allclose(solution[key], value, rtol=0, atol=close * max(1e-300, np.max(np.abs(value))))
+            np.testing.assert_allclose(
+                solution[key], value, rtol=0, atol=close * max(1e-300, np.max(np.abs(value)))
+            )
     if first is solution:
         figure, axes = plt.subplots()
         problem.draw(axes, solution)

@@ -1,4 +1,6 @@
-"""The import rule: tests -> conformance -> adinterface <- backends/X -> engine X, and no engine before it is used."""
+"""The import rule: tests -> conformance -> adinterface <- backends/X -> engine X, and no engine
+before it is used.
+"""
 
 import ast
 import functools
@@ -15,7 +17,11 @@ import adinterface
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "adinterface"
 CONFORMANCE = ROOT / "conformance" / "adinterface_conformance"
-BACKENDS = {path.name: path for path in sorted((ROOT / "backends").iterdir()) if (path / "__init__.py").exists()}
+BACKENDS = {
+    path.name: path
+    for path in sorted((ROOT / "backends").iterdir())
+    if (path / "__init__.py").exists()
+}
 #: What each backend may import beside the standard library, NumPy, array-api-compat and the core.
 ENGINE_OF = {
     "adinterface_jax": {"jax"},
@@ -46,7 +52,9 @@ def _imports_of(path):
 
 
 def _imported(path, package):
-    """The top-level packages that a file imports, wherever in the file; relative imports count as its own package."""
+    """The top-level packages that a file imports, wherever in the file; relative imports count as
+    its own package.
+    """
     for node in _imports_of(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name.partition(".")[0], node.lineno) for alias in node.names)
@@ -73,7 +81,9 @@ def _docstrings(nodes):
 
 
 def _names_an_engine(path):
-    """Where the code of a file (docstrings and comments excepted) has an engine's name, or that of its backend value."""
+    """Where the code of a file (docstrings and comments excepted) has an engine's name, or that of
+    its backend value.
+    """
     nodes = _nodes(path)
     documentation = {id(node) for node in _docstrings(nodes)}
     for node in nodes:
@@ -90,15 +100,25 @@ def _names_an_engine(path):
             words = [node.name]
         elif isinstance(node, ast.ImportFrom):
             words = (node.module or "").split(".")
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in documentation
+        ):
             words = [node.value]
         for word in words:
-            found = [engine for engine in ENGINES if engine in word.lower().replace("numpy.autograd", "")]
+            found = [
+                engine for engine in ENGINES if engine in word.lower().replace("numpy.autograd", "")
+            ]
             if found:
-                yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', '?')} names {found[0]}: {word[:60]!r}"
+                yield (
+                    f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', '?')} names {found[0]}:"
+                    f" {word[:60]!r}"
+                )
 
 
-# Reading the files ----------------------------------------------------------------------------------------------------
+# Reading the files
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BACKENDS)
@@ -109,9 +129,14 @@ def test_a_backend_imports_the_core_and_its_own_engine_and_no_sibling(name):
 def test_the_core_imports_no_engine_and_no_backend():
     allowed = FREE | {"ml_dtypes", "array_api_strict"}
     found = _foreign(CORE, allowed)
-    # SciPy is an extra, and three extensions import it; each file of `integrations` imports the package it is for.
+    # SciPy is an extra, and three extensions import it; each file of `integrations` imports the
+    # package it is for.
     extras = ("sparse", "scipy", "numpy_code/deep", "integrations")
-    assert [place for place in found if not place.startswith(tuple(f"adinterface/{extra}/" for extra in extras))] == []
+    assert [
+        place
+        for place in found
+        if not place.startswith(tuple(f"adinterface/{extra}/" for extra in extras))
+    ] == []
     assert _foreign(CORE / "sparse", allowed | {"scipy"}) == []
     assert _foreign(CORE / "scipy", allowed | {"scipy"}) == []
     assert _foreign(CORE / "numpy_code" / "deep", allowed | {"scipy"}) == []
@@ -119,13 +144,19 @@ def test_the_core_imports_no_engine_and_no_backend():
 
 
 def test_the_conformance_package_imports_no_engine_and_no_backend():
-    assert _foreign(CONFORMANCE, FREE | {"pytest", "hypothesis", "matplotlib", "mpmath", "scipy"}) == []
+    assert (
+        _foreign(CONFORMANCE, FREE | {"pytest", "hypothesis", "matplotlib", "mpmath", "scipy"})
+        == []
+    )
 
 
 def test_in_the_core_one_file_names_engines():
-    # __init__ exports the values of that file, and the registry's message shows them to who passed something else.
+    # __init__ exports the values of that file, and the registry's message shows them to who passed
+    # something else.
     exported = {"AutoAutograd", "AutoJax", "AutoTorch"}
-    shown = "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
+    shown = (
+        "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
+    )
     # The function that takes the optimisers of a library is named after that library.
     wrappers = {"from_torch_optim", "torch_optim"}
     found = []
@@ -149,7 +180,8 @@ def test_the_conformance_package_names_no_engine():
     assert [place for path in _files(CONFORMANCE) for place in _names_an_engine(path)] == []
 
 
-# In a fresh process ---------------------------------------------------------------------------------------------------
+# In a fresh process
+# ------------------------------------------------------------------------------------------------
 
 
 def _run(program, environment=None):
@@ -200,7 +232,15 @@ def _packages(modules):
 def test_import_adinterface_imports_no_engine_and_no_backend(stages):
     loaded = _packages(stages[2])
     assert "adinterface" in loaded
-    assert not loaded & {*ENGINES, *BACKENDS, "ml_dtypes", "equinox", "attr", "scipy", "array_api_compat"}
+    assert not loaded & {
+        *ENGINES,
+        *BACKENDS,
+        "ml_dtypes",
+        "equinox",
+        "attr",
+        "scipy",
+        "array_api_compat",
+    }
 
 
 def test_making_comparing_and_pickling_a_backend_value_imports_no_engine(stages):
@@ -224,12 +264,15 @@ def test_import_adinterface_loads_little_beyond_numpy(stages, record_property):
     assert len(others) <= 24, others
 
 
-#: After it has started, `jax.distributed.initialize()` refuses to; and what torch compiles with takes as long to load as torch.
+#: After it has started, `jax.distributed.initialize()` refuses to; and what torch compiles with
+#: takes as long to load as torch.
 _AFTER_THE_IMPORT = {
     "AutoJax": "from jax._src import xla_bridge; assert not xla_bridge.backends_are_initialized()",
     # Up to 2.9 `torch.func` itself may load it.
-    "AutoTorch": "import sys, torch; compilers = {'torch._dynamo', 'torch._inductor', 'sympy'}; "
-    "assert torch.__version__[:3] in ('2.7', '2.8', '2.9') or not compilers & set(sys.modules)",
+    "AutoTorch": (
+        "import sys, torch; compilers = {'torch._dynamo', 'torch._inductor', 'sympy'}; "
+        "assert torch.__version__[:3] in ('2.7', '2.8', '2.9') or not compilers & set(sys.modules)"
+    ),
     "AutoAutograd": "pass",
 }
 
@@ -244,7 +287,10 @@ _AFTER_THE_IMPORT = {
 )
 def test_a_call_imports_its_own_backend_and_engine_alone(auto, backend, engine):
     """And loading the backend starts nothing."""
-    call = f"adinterface.gradient(lambda m: m['x'] * m['x'], adinterface.{auto}(), {{'x': 2.0, 's': 'text'}})"
+    call = (
+        f"adinterface.gradient(lambda m: m['x'] * m['x'], adinterface.{auto}(), {{'x': 2.0, 's':"
+        " 'text'})"
+    )
     loaded = _loaded(f"import adinterface, {backend}; {_AFTER_THE_IMPORT[auto]}; {call}")
     assert loaded & set(BACKENDS) == {backend}
     assert loaded & set(ENGINES) == {engine}
@@ -263,7 +309,11 @@ def test_a_call_imports_its_own_backend_and_engine_alone(auto, backend, engine):
 )
 def test_a_name_of_a_module_is_told_where_it_is(name, place):
     with pytest.raises(
-        AttributeError, match=rf"^module 'adinterface' has no attribute '{name}'\. It is adinterface\.{place}\.{name}$"
+        AttributeError,
+        match=(
+            rf"^module 'adinterface' has no attribute '{name}'\. It is"
+            rf" adinterface\.{place}\.{name}$"
+        ),
     ):
         getattr(adinterface, name)
     assert functools.reduce(getattr, f"{place}.{name}".split("."), adinterface) is not None
@@ -300,8 +350,15 @@ _GLOBAL = """
 
 @pytest.mark.parametrize(
     ("auto", "engine"),
-    [("AutoJax", "jax"), ("AutoTorch", "torch"), ("AutoAutograd", "autograd"), ("AutoFiniteDifferences", "math")],
+    [
+        ("AutoJax", "jax"),
+        ("AutoTorch", "torch"),
+        ("AutoAutograd", "autograd"),
+        ("AutoFiniteDifferences", "math"),
+    ],
 )
 def test_the_first_call_on_an_engine_changes_nothing_global(auto, engine):
-    """Nor does loading its backend, which the laws of the kit do not see: their engines are loaded before."""
+    """Nor does loading its backend, which the laws of the kit do not see: their engines are loaded
+    before.
+    """
     assert _run(textwrap.dedent(_GLOBAL).format(auto=auto, engine=engine)) == ""

@@ -34,7 +34,9 @@ def add_distribution(folder: Path, name: str, entry: str, code: str) -> None:
     (folder / f"{name}.py").write_text(code, encoding="utf-8")
     info = folder / f"{name}-3.2.1.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 3.2.1\n", encoding="utf-8")
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: 3.2.1\n", encoding="utf-8"
+    )
     (info / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{entry}\n", encoding="utf-8")
 
 
@@ -89,14 +91,31 @@ def test_a_missing_engine_is_shown_with_its_remedy(engines: tuple[str, ...]) -> 
 def test_a_broken_engine_does_not_hide_the_others(tmp_path: Path) -> None:
     (tmp_path / "autograd.py").write_text("raise OSError('wrong shared library')", encoding="utf-8")
     lines = table(hiding("jax", "torch"), tmp_path)
-    assert ["AutoAutograd()", "broken", "-", "-", "pip", "install", "'adinterface[autograd]'"] in lines
+    assert [
+        "AutoAutograd()",
+        "broken",
+        "-",
+        "-",
+        "pip",
+        "install",
+        "'adinterface[autograd]'",
+    ] in lines
     assert ["AutoAutograd():", "OSError:", "wrong", "shared", "library"] in lines
     assert any(words[:2] == ["AutoFiniteDifferences()", "yes"] for words in lines)
 
 
 def test_a_strangers_backend_is_found(tmp_path: Path) -> None:
     add_distribution(tmp_path, "stranger", "stranger = stranger:StrangerBackend", STRANGER)
-    expected = ["AutoStranger()", "yes", "3.2.1", "abacus:0,", "abacus:1", "pip", "install", "stranger"]
+    expected = [
+        "AutoStranger()",
+        "yes",
+        "3.2.1",
+        "abacus:0,",
+        "abacus:1",
+        "pip",
+        "install",
+        "stranger",
+    ]
     assert table(hiding(*ENGINES), tmp_path)[-1] == expected
 
 
@@ -130,7 +149,13 @@ def choose(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     (folder / "my_model.py").write_text(MODEL, encoding="utf-8")
     search = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, "-m", "adinterface", "choose", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": search})
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": search},
+    )
 
 
 def test_a_backend_is_chosen_for_a_function_of_a_module(tmp_path: Path) -> None:
@@ -150,7 +175,9 @@ def test_a_backend_is_chosen_for_a_function_of_a_module(tmp_path: Path) -> None:
         (["my_model:loss", "--operator", "grad"], "adinterface has no operator grad"),
     ],
 )
-def test_a_wrong_choice_names_what_is_missing(words: list[str], message: str, tmp_path: Path) -> None:
+def test_a_wrong_choice_names_what_is_missing(
+    words: list[str], message: str, tmp_path: Path
+) -> None:
     done = choose(tmp_path, *words)
     assert done.returncode == 2
     assert message in done.stderr

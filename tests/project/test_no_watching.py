@@ -1,4 +1,6 @@
-"""Nothing of this package watches f: no look at what the interpreter keeps, and no attribute of others replaced."""
+"""Nothing of this package watches f: no look at what the interpreter keeps, and no attribute of
+others replaced.
+"""
 
 import ast
 from pathlib import Path
@@ -8,27 +10,49 @@ import pytest
 import adinterface
 
 ROOT = Path(adinterface.__file__).parent.parent
-#: Numpy code follows Python code by its frames, and repairs of an engine may replace what it gets wrong.
+#: Numpy code follows Python code by its frames, and repairs of an engine may replace what it gets
+#: wrong.
 EXEMPT = ("numpy_code", "repairs")
 MODULES = {"gc", "copyreg"}
-NAMES = {"sys.getrefcount", "sys._getframe", "inspect.currentframe", "inspect.stack", "threading.settrace", "sys.settrace"}
+NAMES = {
+    "sys.getrefcount",
+    "sys._getframe",
+    "inspect.currentframe",
+    "inspect.stack",
+    "threading.settrace",
+    "sys.settrace",
+}
 #: What a file may do all the same.
-ALLOWED = {"adinterface/core/contract/errors.py": ["uses sys._getframe"]}  # a warning points at the line of the user
+# a warning points at the line of the user
+ALLOWED = {"adinterface/core/contract/errors.py": ["uses sys._getframe"]}
 FILES = {
     str(path.relative_to(ROOT)): path
-    for folder in ("adinterface", *[f"backends/adinterface_{name}" for name in ("jax", "torch", "autograd", "finite")])
+    for folder in (
+        "adinterface",
+        *[f"backends/adinterface_{name}" for name in ("jax", "torch", "autograd", "finite")],
+    )
     for path in (ROOT / folder).rglob("*.py")
     if not set(EXEMPT).intersection(path.relative_to(ROOT).parts)
 }
 
 
 def foreign(tree):
-    """The names by which a file knows modules, and objects of modules, that are not of this package."""
+    """The names by which a file knows modules, and objects of modules, that are not of this
+    package.
+    """
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names if "adinterface" not in alias.name}
-        elif isinstance(node, ast.ImportFrom) and not node.level and "adinterface" not in (node.module or ""):
+            found |= {
+                (alias.asname or alias.name).partition(".")[0]
+                for alias in node.names
+                if "adinterface" not in alias.name
+            }
+        elif (
+            isinstance(node, ast.ImportFrom)
+            and not node.level
+            and "adinterface" not in (node.module or "")
+        ):
             found |= {alias.asname or alias.name for alias in node.names}
     return found
 
@@ -47,7 +71,11 @@ def watching(source):
             found += [f"imports {alias.name}" for alias in node.names if alias.name in MODULES]
         elif isinstance(node, ast.ImportFrom):
             found += [f"imports {node.module}"] * (node.module in MODULES)
-            found += [f"imports {alias.name}" for alias in node.names if f"{node.module}.{alias.name}" in NAMES]
+            found += [
+                f"imports {alias.name}"
+                for alias in node.names
+                if f"{node.module}.{alias.name}" in NAMES
+            ]
         elif isinstance(node, ast.Attribute) and ast.unparse(node) in NAMES:
             found.append(f"uses {ast.unparse(node)}")
         elif isinstance(node, (ast.Assign, ast.AugAssign, ast.Delete)):
@@ -58,7 +86,9 @@ def watching(source):
                 if isinstance(target, ast.Attribute) and root_of(target) in others
             ]
         elif (
-            isinstance(node, ast.Call) and ast.unparse(node.func) in ("setattr", "delattr") and root_of(node.args[0]) in others
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) in ("setattr", "delattr")
+            and root_of(node.args[0]) in others
         ):
             found.append(f"replaces an attribute of {ast.unparse(node.args[0])}")
     return found

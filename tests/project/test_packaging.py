@@ -1,4 +1,6 @@
-"""The sdist builds the wheel, the wheel holds our packages and nothing else, and it works in a bare environment."""
+"""The sdist builds the wheel, the wheel holds our packages and nothing else, and it works in a bare
+environment.
+"""
 
 import os
 import subprocess
@@ -40,7 +42,9 @@ except adinterface.MissingEngineError as error:
 def run(*command: str | Path, folder: Path) -> str:
     """The output of a command that sees nothing of this checkout."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -62,7 +66,17 @@ def python(distributions: tuple[Path, Path], tmp_path_factory: pytest.TempPathFa
     venv.create(folder, with_pip=False)
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
     pins = ("--constraint", ROOT / "constraints.txt")
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-compile", "--disable-pip-version-check")
+    pip = (
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "-q",
+        "--no-compile",
+        "--disable-pip-version-check",
+    )
     run(*pip, *pins, distributions[1], folder=folder)
     return python
 
@@ -80,21 +94,38 @@ def test_the_wheel_holds_exactly_our_packages(distributions: tuple[Path, Path]) 
 def test_the_wheel_holds_every_module_of_the_checkout(distributions: tuple[Path, Path]) -> None:
     folders = [ROOT, ROOT / "backends", ROOT / "conformance"]
     expected = {
-        path.relative_to(folder).as_posix() for folder in folders for name in PACKAGES for path in (folder / name).rglob("*.py")
+        path.relative_to(folder).as_posix()
+        for folder in folders
+        for name in PACKAGES
+        for path in (folder / name).rglob("*.py")
     }
-    assert expected == {name for name in zipfile.ZipFile(distributions[1]).namelist() if name.endswith(".py")}
+    assert expected == {
+        name for name in zipfile.ZipFile(distributions[1]).namelist() if name.endswith(".py")
+    }
 
 
 def test_the_sdist_holds_what_a_packager_needs(distributions: tuple[Path, Path]) -> None:
     with tarfile.open(distributions[0]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "constraints.txt"} <= names
+    assert {
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "Makefile",
+        "constraints.txt",
+    } <= names
     assert "tests/project/test_packaging.py" in names
-    assert not any(name.startswith((".venv", "demo_output", "docs/_build", ".git/")) for name in names)
+    assert not any(
+        name.startswith((".venv", "demo_output", "docs/_build", ".git/")) for name in names
+    )
 
 
 def test_requires_numpy_and_array_api_compat_only(python: Path) -> None:
-    code = "from importlib.metadata import distributions\nprint(*sorted(d.name for d in distributions()))"
+    code = (
+        "from importlib.metadata import distributions\nprint(*sorted(d.name for d in"
+        " distributions()))"
+    )
     installed = set(run(python, "-c", code, folder=python.parent).split())
     assert installed == {"adinterface", "array-api-compat", "numpy"}
 

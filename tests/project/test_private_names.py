@@ -1,4 +1,6 @@
-"""A private name of an engine that another release lacks: the other engines work, and its absence is named where it is used."""
+"""A private name of an engine that another release lacks: the other engines work, and its absence
+is named where it is used.
+"""
 
 import subprocess
 import sys
@@ -35,7 +37,9 @@ _PROGRAM = """
 
 def _run(engine, module, name):
     program = textwrap.dedent(_PROGRAM).format(engine=engine, module=module, name=name)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return dict(line.split(" ", 1) for line in done.stdout.splitlines())
 
@@ -54,5 +58,10 @@ def test_a_private_name_that_torch_lacks_is_named_where_it_is_used(module, name,
     for auto in ("AutoJax", "AutoTorch", "AutoAutograd", "AutoFiniteDifferences"):
         assert (said[auto] == "works") is (auto not in where), said
     for place in where:
-        assert f"AutoTorch needs the private name {module}.{name} here, which torch 2." in said[place]
-        assert "lacks. Install a release of torch that adinterface knows: pip install 'adinterface[torch]'" in said[place]
+        assert (
+            f"AutoTorch needs the private name {module}.{name} here, which torch 2." in said[place]
+        )
+        assert (
+            "lacks. Install a release of torch that adinterface knows: pip install"
+            " 'adinterface[torch]'" in said[place]
+        )

@@ -1,4 +1,6 @@
-"""Public modules import as they are named, and what is public has its public place: in pickles, hints, `dir` and `help`."""
+"""Public modules import as they are named, and what is public has its public place: in pickles,
+hints, `dir` and `help`.
+"""
 
 import dataclasses
 import importlib
@@ -55,7 +57,9 @@ def square(x):
 
 
 def _fresh(program):
-    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -63,14 +67,20 @@ def _fresh(program):
 @pytest.mark.parametrize("name", MODULES)
 def test_a_public_module_imports_as_it_is_named(name):
     assert name in dir(adinterface)
-    loaded = f"import sys; assert not {{'jax', 'torch', 'scipy'}} & set(sys.modules); print(adinterface.{name}.__name__)"
+    loaded = (
+        "import sys; assert not {'jax', 'torch', 'scipy'} & set(sys.modules);"
+        f" print(adinterface.{name}.__name__)"
+    )
     assert _fresh(f"import adinterface.{name}; {loaded}") == f"adinterface.{name}"
     assert _fresh(f"import adinterface; {loaded}") == f"adinterface.{name}"
 
 
 def test_a_star_import_does_not_replace_the_module_of_another_package():
     assert not {"scipy", "integrations"} & set(adinterface.__all__)
-    assert _fresh("import scipy; from adinterface import *; print(scipy.__name__, tree.__name__)") == "scipy adinterface.tree"
+    assert (
+        _fresh("import scipy; from adinterface import *; print(scipy.__name__, tree.__name__)")
+        == "scipy adinterface.tree"
+    )
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -85,7 +95,10 @@ def test_what_a_module_lists_has_a_public_place(name):
 
 
 VALUES = {
-    **{repr(value): value for value in (AutoJax(jit=False), AutoTorch(), AutoAutograd("forward"), FINITE)},
+    **{
+        repr(value): value
+        for value in (AutoJax(jit=False), AutoTorch(), AutoAutograd("forward"), FINITE)
+    },
     "second order": SecondOrder(FINITE, AutoTorch()),
     "sparse": AutoSparse(AutoJax(), detect="probe"),
     "value and gradient": value_and_gradient(square, FINITE, X),
@@ -95,7 +108,9 @@ VALUES = {
     "duplicated": Duplicated({"w": X}),
     "prepared": prepare(gradient, square, FINITE, X),
     "prepared, sparse": prepare(hessian, square, AutoSparse(FINITE), X),
-    "prepared, batched": prepare(batched, derivative, np.sin, FINITE, Each(X), randomness="different"),
+    "prepared, batched": prepare(
+        batched, derivative, np.sin, FINITE, Each(X), randomness="different"
+    ),
     "pattern": sparse.sparsity(jacobian, np.sin, FINITE, X),
     "error": TreeError("no"),
     "warning": adinterface.PrecisionWarning("no"),
@@ -111,13 +126,21 @@ VALUES = {
 
 def _globals(pickled):
     """The modules that a pickle names, by protocol 2."""
-    return {argument.partition(" ")[0] for code, argument, _ in pickletools.genops(pickled) if code.name == "GLOBAL"}
+    return {
+        argument.partition(" ")[0]
+        for code, argument, _ in pickletools.genops(pickled)
+        if code.name == "GLOBAL"
+    }
 
 
 @pytest.mark.parametrize("name", VALUES)
 def test_a_pickle_names_public_places_alone(name):
     value = VALUES[name]
-    ours = {module for module in _globals(pickle.dumps(value, 2)) if module.partition(".")[0] == "adinterface"}
+    ours = {
+        module
+        for module in _globals(pickle.dumps(value, 2))
+        if module.partition(".")[0] == "adinterface"
+    }
     assert ours <= set(LISTS)
     for protocol in (2, pickle.HIGHEST_PROTOCOL):
         again = pickle.loads(pickle.dumps(value, protocol))
@@ -142,15 +165,24 @@ def test_a_prepared_call_works_after_a_round_trip():
 
 def test_what_cannot_be_pickled_says_so():
     for made in (pullback(square, FINITE, X).back, linearize(square, FINITE, X).push):
-        with pytest.raises(BackendError, match=r"cannot be pickled: .* Pickle f and its arguments, and call (pull|lin)"):
+        with pytest.raises(
+            BackendError,
+            match=r"cannot be pickled: .* Pickle f and its arguments, and call (pull|lin)",
+        ):
             pickle.dumps(made)
 
 
 @pytest.mark.parametrize("cls", [AutoJax, AutoTorch, AutoAutograd, AutoFiniteDifferences])
 def test_help_of_a_backend_value_shows_options_and_no_machinery(cls):
     text = pydoc.render_doc(cls, renderer=pydoc.plaintext)
-    assert text.startswith(f"Python Library Documentation: class {cls.__name__} in module adinterface\n")
-    assert not [word for word in ("exports", "optimisers", "changed_options", "is_compiling", "_Ours", "Facts") if word in text]
+    assert text.startswith(
+        f"Python Library Documentation: class {cls.__name__} in module adinterface\n"
+    )
+    assert not [
+        word
+        for word in ("exports", "optimisers", "changed_options", "is_compiling", "_Ours", "Facts")
+        if word in text
+    ]
     for option in dataclasses.fields(cls):
         assert f"\n |  {option.name}" in text
     public = {name for name in dir(cls) if not name.startswith("_")}
@@ -176,7 +208,10 @@ except adinterface.MissingEngineError as error:
 
 @pytest.mark.parametrize("name", ["linalg", "special", "stats"])
 def test_without_scipy_its_functions_name_the_extra(name):
-    message = f"adinterface.scipy.{name} needs SciPy, which is not installed: pip install 'adinterface[scipy]'"
+    message = (
+        f"adinterface.scipy.{name} needs SciPy, which is not installed: pip install"
+        " 'adinterface[scipy]'"
+    )
     assert _fresh(_WITHOUT_SCIPY.format(name=name)) == f"scipy {message}"
 
 

@@ -12,7 +12,9 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, flags=re.DOTALL | re.MULT
 
 
 def statements(block: str) -> Iterator[tuple[ast.stmt, str | None]]:
-    """Each statement with the result shown for it, in a comment behind its last line or below it."""
+    """Each statement with the result shown for it, in a comment behind its last line or below
+    it.
+    """
     lines = block.splitlines()
     for statement in ast.parse(block).body:
         assert statement.end_lineno is not None

@@ -1,4 +1,6 @@
-"""What is declared, pinned and tested are the same versions; the command that tests them reads and writes what it should."""
+"""What is declared, pinned and tested are the same versions; the command that tests them reads and
+writes what it should.
+"""
 
 import re
 import tomllib
@@ -24,13 +26,23 @@ def test_the_lowest_versions_are_those_that_are_declared() -> None:
 @pytest.mark.parametrize("path", [versions.PINNED, versions.NEWEST], ids=lambda path: path.stem)
 def test_what_is_pinned_is_allowed(path: Path) -> None:
     pins = versions.pins(path)
-    assert {name: pins[name] for name, least in versions.declared().items() if number(pins[name]) < number(least)} == {}
+    assert {
+        name: pins[name]
+        for name, least in versions.declared().items()
+        if number(pins[name]) < number(least)
+    } == {}
     assert list(pins) == list(versions.pins(versions.PINNED))
 
 
 @pytest.mark.parametrize("name", ["constraints.txt", "constraints-newest.txt"])
 def test_every_package_of_the_tests_and_the_documentation_is_pinned(name: str) -> None:
-    extras = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    needed = {re.split(r"[<>=\[]", line)[0] for extra in ("test", "docs", "demo", "conformance") for line in extras[extra]}
+    extras = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    needed = {
+        re.split(r"[<>=\[]", line)[0]
+        for extra in ("test", "docs", "demo", "conformance")
+        for line in extras[extra]
+    }
     pinned = set(re.findall(r"^([\w-]+)==", (DOCS.parent / name).read_text(), re.M))
     assert needed - pinned == {"adinterface"}

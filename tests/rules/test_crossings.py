@@ -1,4 +1,6 @@
-"""`differentiate_with`: one engine's function inside another's, in both modes, to second order, compiled where JAX compiles."""
+"""`differentiate_with`: one engine's function inside another's, in both modes, to second order,
+compiled where JAX compiles.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -37,13 +39,26 @@ def neutral(p, y, *, power=2):
 
 #: The same for each engine in its own words.
 NATIVE = {
-    "jax": lambda p, y, *, power=2: {"s": jnp.sin(p["x"]) * jnp.sum(y**power), "t": jnp.cos(p["x"])},
-    "torch": lambda p, y, *, power=2: {"s": torch.sin(p["x"]) * torch.sum(y**power), "t": torch.cos(p["x"])},
-    "autograd": numpy_function(lambda p, y, *, power=2: {"s": np.sin(p["x"]) * np.sum(y**power), "t": np.cos(p["x"])}),
-    "finite": lambda p, y, *, power=2: {"s": np.sin(p["x"]) * np.sum(y**power), "t": np.cos(p["x"])},
+    "jax": lambda p, y, *, power=2: {
+        "s": jnp.sin(p["x"]) * jnp.sum(y**power),
+        "t": jnp.cos(p["x"]),
+    },
+    "torch": lambda p, y, *, power=2: {
+        "s": torch.sin(p["x"]) * torch.sum(y**power),
+        "t": torch.cos(p["x"]),
+    },
+    "autograd": numpy_function(
+        lambda p, y, *, power=2: {"s": np.sin(p["x"]) * np.sum(y**power), "t": np.cos(p["x"])}
+    ),
+    "finite": lambda p, y, *, power=2: {
+        "s": np.sin(p["x"]) * np.sum(y**power),
+        "t": np.cos(p["x"]),
+    },
 }
 PAIRS = [(outer, inner) for outer in ENGINES for inner in BACKENDS if outer != inner]
-each_pair = pytest.mark.parametrize(("outer", "inner"), PAIRS, ids=[f"{inner} inside {outer}" for outer, inner in PAIRS])
+each_pair = pytest.mark.parametrize(
+    ("outer", "inner"), PAIRS, ids=[f"{inner} inside {outer}" for outer, inner in PAIRS]
+)
 
 
 def loss(f):
@@ -60,7 +75,11 @@ def test_a_crossing_is_right_in_both_modes_and_to_second_order(outer, inner, pre
     backend, rtol = ENGINES[outer], 100 * rtol_of(BACKENDS[inner])
     f = differentiate_with(NATIVE[inner], BACKENDS[inner], prepared=prepared)
     p = {"x": X}
-    assert_tree(value_and_gradient(loss(f), backend, p, Y), value_and_gradient(loss(neutral), backend, p, Y), rtol)
+    assert_tree(
+        value_and_gradient(loss(f), backend, p, Y),
+        value_and_gradient(loss(neutral), backend, p, Y),
+        rtol,
+    )
     assert_tree(jacobian(f, backend, p, Y), jacobian(neutral, backend, p, Y), rtol)
     for mode in (None, "forward"):
         found = pushforward(f, type(backend)(mode=mode), (p, Y), (p, X))
@@ -96,7 +115,9 @@ def test_a_crossing_inside_compiled_jax(inner):
 def test_what_cannot_run_at_ones_tells_its_shapes_otherwise():
     singular = differentiate_with(torch.linalg.inv, AutoTorch())
     a = np.array([[2.0, 1.0], [0.0, 4.0]])
-    expected = gradient(lambda a: array_namespace(a).sum(array_namespace(a).linalg.inv(a)), AutoJax(), a)
+    expected = gradient(
+        lambda a: array_namespace(a).sum(array_namespace(a).linalg.inv(a)), AutoJax(), a
+    )
     with pytest.raises(torch.linalg.LinAlgError):
         prepare(jacobian, singular, AutoJax(), a)(a)
     told = differentiate_with(torch.linalg.inv, AutoTorch(), like=lambda a: a)
@@ -109,7 +130,9 @@ def test_dtypes_libraries_and_numbers_are_the_callers(outer, inner):
     f = differentiate_with(lambda x, y: x * y, BACKENDS[inner])
     if inner != "finite":
         x = X.astype("float32")
-        assert_tree(gradient(lambda x: array_namespace(x).sum(f(x, x)), ENGINES[outer], x)[0], 2 * x, 1e-5)
+        assert_tree(
+            gradient(lambda x: array_namespace(x).sum(f(x, x)), ENGINES[outer], x)[0], 2 * x, 1e-5
+        )
     rtol = 10 * rtol_of(BACKENDS[inner])
     value, slopes = value_and_gradient(f, ENGINES[outer], 2.0, 3.0)
     assert (type(value), value) == (float, 6.0)
@@ -125,11 +148,18 @@ def test_the_engine_that_is_named_differentiates_f_as_it_is_written():
 
 
 def test_what_cannot_cross_is_refused():
-    with pytest.raises(BackendError, match=r"must be a backend, not 'torch'\. Write AutoTorch\(\)\."):
+    with pytest.raises(
+        BackendError, match=r"must be a backend, not 'torch'\. Write AutoTorch\(\)\."
+    ):
         differentiate_with(abs, "torch")
-    with pytest.raises(TypeError, match="differentiate_with takes a function, then a backend; in place of f there is a Auto"):
+    with pytest.raises(
+        TypeError,
+        match="differentiate_with takes a function, then a backend; in place of f there is a Auto",
+    ):
         differentiate_with(AutoJax(), abs)
-    assert repr(differentiate_with(neutral, AutoFiniteDifferences())).startswith("<neutral differentiated with AutoFiniteDiff")
+    assert repr(differentiate_with(neutral, AutoFiniteDifferences())).startswith(
+        "<neutral differentiated with AutoFiniteDiff"
+    )
 
 
 # Code of the host
@@ -140,10 +170,15 @@ def test_host_code_in_batches_and_compiled():
     cube.pullback(lambda c, value, x: 3 * c * x * x)
     both = torch.tensor(np.array([X, Y]))
     assert_numbers(torch.func.vmap(torch.func.grad(lambda x: cube(x).sum()))(both), 3 * both**2)
-    assert_numbers(torch.func.vmap(torch.func.hessian(lambda x: cube(x).sum()))(torch.tensor(X[None]))[0], np.diag(6 * X))
+    assert_numbers(
+        torch.func.vmap(torch.func.hessian(lambda x: cube(x).sum()))(torch.tensor(X[None]))[0],
+        np.diag(6 * X),
+    )
     with jax.enable_x64(True):
         batch = jnp.asarray([X, Y])
-        assert_numbers(jax.jit(jax.vmap(jax.grad(lambda x: cube(x).sum())))(batch), 3 * np.array([X, Y]) ** 2)
+        assert_numbers(
+            jax.jit(jax.vmap(jax.grad(lambda x: cube(x).sum())))(batch), 3 * np.array([X, Y]) ** 2
+        )
         assert_numbers(jax.vmap(cube)(batch), np.array([X, Y]) ** 3)
 
 
@@ -159,7 +194,11 @@ def test_compiled_jax_calls_back_in_full_precision_from_any_thread(dtype):
 
     same.pullback(lambda c, value, x, n: (c[0], None))
     number = np.arange(200_000) / 7 if dtype != "int64" else np.ones(200_000)
-    x = (number + 1j).astype(dtype) if dtype.startswith("complex") else number.astype("float64" if dtype == "int64" else dtype)
+    x = (
+        (number + 1j).astype(dtype)
+        if dtype.startswith("complex")
+        else number.astype("float64" if dtype == "int64" else dtype)
+    )
     n = np.arange(5) + 2**40 if dtype in ("float64", "int64") else np.arange(5, dtype="int32")
 
     def loss(x, n):
@@ -189,7 +228,9 @@ OTHERWISE_AT_ONES = {
 def test_compiled_jax_takes_nothing_but_numbers_from_a_run_at_ones(crosses, case):
     f, loss, words = case
     if crosses and words in ("dtype float64", r"shape \(2,\)"):
-        return  # another error comes first: f has no derivative at ones, the cotangent has another shape than its value
+        # another error comes first: f has no derivative at ones, the cotangent has another shape
+        # than its value
+        return
     if crosses:
         made = differentiate_with(f, AutoAutograd())
     else:
@@ -210,32 +251,58 @@ def test_python_values_that_differ_within_a_batch_are_an_error(transformed):
     count = rule(host=True)(lambda x: (x, int(x.sum())))
     count.pullback(lambda c, value, x: c[0])
     batch = np.array([[1.0, 1.0], [3.0, 4.0]])
-    with pytest.raises((RuleError, jax.errors.JaxRuntimeError), match=r"its value\[1\] is 7, and was 2 in its first run"):
-        transformed(lambda x: count(x)[0])(torch.tensor(batch) if transformed is torch.func.vmap else jnp.asarray(batch))
+    with pytest.raises(
+        (RuleError, jax.errors.JaxRuntimeError),
+        match=r"its value\[1\] is 7, and was 2 in its first run",
+    ):
+        transformed(lambda x: count(x)[0])(
+            torch.tensor(batch) if transformed is torch.func.vmap else jnp.asarray(batch)
+        )
 
 
 def test_scalar_rules_broadcast_and_refuse_a_wrong_number():
     product = scalar_rule(lambda x, y: x * y, lambda value, x, y: (y, x))
     matrix = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     for backend in ENGINES.values():
-        for x, y in ((2.0, matrix), (matrix, np.array([1.0, 2.0, 3.0])), (matrix, np.array([[1.0], [2.0]])), (matrix, matrix)):
-            total = [lambda x, y, f=f: array_namespace(x, y).sum(f(x, y) ** 2) for f in (product, product.__wrapped__)]
+        for x, y in (
+            (2.0, matrix),
+            (matrix, np.array([1.0, 2.0, 3.0])),
+            (matrix, np.array([[1.0], [2.0]])),
+            (matrix, matrix),
+        ):
+            total = [
+                lambda x, y, f=f: array_namespace(x, y).sum(f(x, y) ** 2)
+                for f in (product, product.__wrapped__)
+            ]
             assert_tree(gradient(total[0], backend, x, y), gradient(total[1], backend, x, y))
             found = pushforward(product, type(backend)(mode="forward"), (x, y), (x, y))
             assert_tree(found.tangent, 2 * np.asarray(x * y))
-        both = scalar_rule(lambda x: (array_namespace(x).sin(x), array_namespace(x).cos(x)), lambda v, x: ((v[1],), (-v[0],)))
+        both = scalar_rule(
+            lambda x: (array_namespace(x).sin(x), array_namespace(x).cos(x)),
+            lambda v, x: ((v[1],), (-v[0],)),
+        )
         assert jacobian(both, backend, 0.7)[1][0] == pytest.approx(-np.sin(0.7))
-        with pytest.raises(RuleError, match=r"<lambda>: it has 1 partial derivative for 2 arguments\. There must be one for"):
+        with pytest.raises(
+            RuleError,
+            match=r"<lambda>: it has 1 partial derivative for 2 arguments\. There must be one for",
+        ):
             gradient(scalar_rule(lambda x, y: x * y, lambda value, x, y: y), backend, 2.0, 3.0)
-        with pytest.raises(RuleError, match=r"<lambda>: it returns 2 values, so there must be as many tuples of partial"):
+        with pytest.raises(
+            RuleError,
+            match=r"<lambda>: it returns 2 values, so there must be as many tuples of partial",
+        ):
             gradient(lambda x: scalar_rule(lambda x: (x, x), lambda v, x: 1.0)(x)[0], backend, 2.0)
-    with pytest.raises(TypeError, match=r"scalar_rule: the partial derivatives of sin must be a function, partials"):
+    with pytest.raises(
+        TypeError, match=r"scalar_rule: the partial derivatives of sin must be a function, partials"
+    ):
         scalar_rule(np.sin, 3.0)
 
 
 @each_engine
 def test_its_own_engine_gives_it_arrays_that_the_engine_takes(backend):
-    """f is differentiated as it is written there, beside NumPy arrays and numbers; torch takes tensors alone."""
+    """f is differentiated as it is written there, beside NumPy arrays and numbers; torch takes
+    tensors alone.
+    """
     seen = []
 
     def f(x, w, *, v):
@@ -246,7 +313,9 @@ def test_its_own_engine_gives_it_arrays_that_the_engine_takes(backend):
     inside = differentiate_with(f, backend)
     w, v = np.array([1.0, 2.0]), np.array([3.0, 4.0])
     wanted = w * v * 0.5
-    assert_tree(gradient(lambda x: inside({"a": x, "b": 0.5}, w, v=v), backend, np.ones(2))[0], wanted)
+    assert_tree(
+        gradient(lambda x: inside({"a": x, "b": 0.5}, w, v=v), backend, np.ones(2))[0], wanted
+    )
     fast = prepare(gradient, lambda x: inside({"a": x, "b": 0.5}, w, v=v), backend, np.ones(2))
     assert_tree(fast(np.ones(2))[0], wanted)
     if isinstance(backend, AutoTorch):

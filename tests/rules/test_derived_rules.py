@@ -1,4 +1,6 @@
-"""Rules that people need: roots, fixed points, linear systems, hooks, recomputation, stand-ins for derivatives."""
+"""Rules that people need: roots, fixed points, linear systems, hooks, recomputation, stand-ins for
+derivatives.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -63,10 +65,19 @@ def exact_jacobian(a):
 def test_a_root_in_both_modes_and_to_second_order(backend):
     rtol = 1e-6 if isinstance(backend, AutoFiniteDifferences) else 1e-9
     assert_tree(jacobian(solved, backend, A)[0], exact_jacobian(A), rtol)
-    assert_tree(pushforward(solved, backend, (A,), (np.ones(2),)).tangent, exact_jacobian(A) @ np.ones(2), rtol)
+    assert_tree(
+        pushforward(solved, backend, (A,), (np.ones(2),)).tangent,
+        exact_jacobian(A) @ np.ones(2),
+        rtol,
+    )
     step = 1e-5
-    second = [(exact_jacobian(A + step * e)[0] - exact_jacobian(A - step * e)[0]) / (2 * step) for e in np.eye(2)]
-    assert_tree(hessian(lambda a: solved(a)[0], backend, A), np.array(second), 1e-4 if rtol > 1e-9 else 1e-7)
+    second = [
+        (exact_jacobian(A + step * e)[0] - exact_jacobian(A - step * e)[0]) / (2 * step)
+        for e in np.eye(2)
+    ]
+    assert_tree(
+        hessian(lambda a: solved(a)[0], backend, A), np.array(second), 1e-4 if rtol > 1e-9 else 1e-7
+    )
     assert_tree(prepare(jacobian, solved, backend, A)(A)[0], exact_jacobian(A), rtol)
 
 
@@ -78,12 +89,20 @@ def test_a_fixed_point_with_constants_and_trees(backend):
         return x
 
     def point(p, n):
-        return fixed_point(lambda x, p, n: array_namespace(x).cos(p["scale"] * x) / n, np.zeros(2), p, n, solver=iterate)
+        return fixed_point(
+            lambda x, p, n: array_namespace(x).cos(p["scale"] * x) / n,
+            np.zeros(2),
+            p,
+            n,
+            solver=iterate,
+        )
 
     p = {"scale": np.array([0.5, 1.0])}
     x = point(p, 2)
     slope = -np.sin(p["scale"] * x) / 2
-    found = gradient(lambda p, n: array_namespace(p["scale"]).sum(point(p, n)), backend, p, Constant(2))
+    found = gradient(
+        lambda p, n: array_namespace(p["scale"]).sum(point(p, n)), backend, p, Constant(2)
+    )
     assert_tree(found, ({"scale": slope * x / (1 - slope * p["scale"])}, None), 1e-9)
 
 
@@ -106,12 +125,18 @@ def test_a_linear_system_by_its_products(transposed, backend):
 
     assert_tree(jacobian(solve, backend, MATRIX, B), jacobian(plain, backend, MATRIX, B), 1e-9)
     tangents = ((MATRIX, B), (np.eye(3), np.ones(3)))
-    assert_tree(pushforward(solve, backend, *tangents), pushforward(plain, backend, *tangents), 1e-9)
+    assert_tree(
+        pushforward(solve, backend, *tangents), pushforward(plain, backend, *tangents), 1e-9
+    )
 
     def energy(f):
         return lambda both: array_namespace(both[1]).sum(f(*both) ** 2)
 
-    assert_tree(hessian(energy(solve), backend, (MATRIX, B)), hessian(energy(plain), backend, (MATRIX, B)), 1e-8)
+    assert_tree(
+        hessian(energy(solve), backend, (MATRIX, B)),
+        hessian(energy(plain), backend, (MATRIX, B)),
+        1e-8,
+    )
 
 
 def distance(y):
@@ -140,16 +165,29 @@ def test_a_complex_number_of_python_is_one_and_a_real_start_is_refused(backend):
         call = call or prepare(gradient, lambda z: distance(square_root(z)), backend, z)
         assert call(z)[0] == pytest.approx((np.sqrt(z) - 1) / np.conj(np.sqrt(z)), rel=1e-8)
     with pytest.raises(
-        RuleError, match=r"^root: its solver returned complex numbers, and x0 is real\. Give x0 a complex dtype\."
+        RuleError,
+        match=(
+            r"^root: its solver returned complex numbers, and x0 is real\. Give x0 a complex"
+            r" dtype\."
+        ),
     ):
         gradient(lambda z: distance(square_root(z, 1.0)), backend, z)
     seen = r"It is complex and of shape \(\); x0 is real and of shape \(\)\."
-    with pytest.raises(RuleError, match=rf"^root: f must return an array like x, and x is like x0\. {seen}"):
+    with pytest.raises(
+        RuleError, match=rf"^root: f must return an array like x, and x is like x0\. {seen}"
+    ):
         gradient(lambda z: root(lambda x, z: x - z, 1.0, z, solver=lambda g, x: x), backend, z)
     with pytest.raises(
-        RuleError, match=r"^linear_solve: its solver returned complex numbers, and b is real\. Give b a complex"
+        RuleError,
+        match=(
+            r"^linear_solve: its solver returned complex numbers, and b is real\. Give b a complex"
+        ),
     ):
-        gradient(lambda z: distance(linear_solve(lambda x, z: z * x, A, z, solver=lambda g, b: b * 1j)), backend, z)
+        gradient(
+            lambda z: distance(linear_solve(lambda x, z: z * x, A, z, solver=lambda g, b: b * 1j)),
+            backend,
+            z,
+        )
 
 
 def test_solvers_inside_compiled_jax():
@@ -165,14 +203,21 @@ def test_a_hook_changes_the_cotangent_alone(backend):
     seen = []
 
     def loss(p):
-        p = gradient_hook(p, lambda c: {"a": array_namespace(c["a"]).clip(c["a"], -1.0, 1.0), "n": None})
+        p = gradient_hook(
+            p, lambda c: {"a": array_namespace(c["a"]).clip(c["a"], -1.0, 1.0), "n": None}
+        )
         return array_namespace(p["a"]).sum(p["a"] ** 2)
 
     p = {"a": np.array([0.2, 3.0]), "n": 3}
     assert_tree(gradient(loss, backend, p)[0], {"a": np.array([0.4, 1.0]), "n": None})
     forward = type(backend)(mode="forward")
-    assert pushforward(lambda x: gradient_hook(x, lambda c: -c) ** 2, forward, (3.0,), (1.0,)).tangent == 6.0
-    assert gradient(lambda x: gradient_hook(x, lambda c: seen.append(c)) ** 2, backend, 3.0) == (6.0,)
+    assert (
+        pushforward(lambda x: gradient_hook(x, lambda c: -c) ** 2, forward, (3.0,), (1.0,)).tangent
+        == 6.0
+    )
+    assert gradient(lambda x: gradient_hook(x, lambda c: seen.append(c)) ** 2, backend, 3.0) == (
+        6.0,
+    )
     assert len(seen) == 1
     assert gradient(lambda x: gradient_hook(x, lambda c: -c) ** 2, backend, 3.0) == (-6.0,)
 
@@ -196,7 +241,8 @@ def test_a_checkpointed_function_is_evaluated_again_and_gives_the_same(backend):
     expected = gradient(loss(block), backend, p, x)
     calls.clear()
     assert_tree(gradient(loss(again), backend, p, x), expected, 10 * rtol_of(backend))
-    if not isinstance(backend, (AutoFiniteDifferences, AutoJax)):  # JAX evaluates again what it has traced
+    # JAX evaluates again what it has traced
+    if not isinstance(backend, (AutoFiniteDifferences, AutoJax)):
         assert len(calls) == 4
     tangents = ((p, x), (p, x))
     pushed = [pushforward(loss(f), backend, *tangents) for f in (again, block)]
@@ -241,7 +287,12 @@ def test_a_root_in_whose_equation_a_root_stands_to_third_order(backend):
     """y^2 = sqrt(a y) is y = a^(1/3)."""
 
     def nested(a):
-        return root(lambda y, a: y * y - root(lambda z, b: z * z - b, 1.0, a * y, solver=newton), 1.0, a, solver=newton)
+        return root(
+            lambda y, a: y * y - root(lambda z, b: z * z - b, 1.0, a * y, solver=newton),
+            1.0,
+            a,
+            solver=newton,
+        )
 
     def bent(a):
         return second_derivative(nested, backend, a)
@@ -255,18 +306,38 @@ def test_what_is_no_function_is_refused():
     for call, message in (
         (lambda: root(3.0, 1.0, solver=powell), "root: f must be a function, not a float"),
         (lambda: root(abs, 1.0, solver="newton"), "root: solver must be a function, not a str"),
-        (lambda: fixed_point(abs, 1.0, solver=None), "fixed_point: solver must be a function, it is missing. Write, for"),
-        (lambda: root(abs, 1.0), "root: solver must be a function, it is missing. Write, for example, solver=lambda g, x0:"),
-        (lambda: linear_solve(MATRIX, B, solver=gmres), "linear_solve: matvec must be a function, not a ndarray"),
-        (lambda: gradient_hook(1.0, 2.0), "gradient_hook takes a value and a function of its cotangent, not a float"),
-        (lambda: checkpoint(1.0), "checkpoint takes a function, not a float: write @checkpoint above its definition"),
+        (
+            lambda: fixed_point(abs, 1.0, solver=None),
+            "fixed_point: solver must be a function, it is missing. Write, for",
+        ),
+        (
+            lambda: root(abs, 1.0),
+            (
+                "root: solver must be a function, it is missing. Write, for example, solver=lambda"
+                " g, x0:"
+            ),
+        ),
+        (
+            lambda: linear_solve(MATRIX, B, solver=gmres),
+            "linear_solve: matvec must be a function, not a ndarray",
+        ),
+        (
+            lambda: gradient_hook(1.0, 2.0),
+            "gradient_hook takes a value and a function of its cotangent, not a float",
+        ),
+        (
+            lambda: checkpoint(1.0),
+            "checkpoint takes a function, not a float: write @checkpoint above its definition",
+        ),
     ):
         with pytest.raises(TypeError, match=message):
             call()
 
 
 def reversed_inside(x):
-    """x^3 by a product of which one factor has a reversed gradient: its gradient is -2 x^2 + x^2."""
+    """x^3 by a product of which one factor has a reversed gradient: its gradient is -2 x^2 +
+    x^2.
+    """
     return gradient_hook(x * x, lambda c: -c) * x
 
 
@@ -292,7 +363,9 @@ def test_second_derivatives_through_a_hook_are_those_of_the_gradient(backend, sl
 
 @each_engine
 def test_a_hook_that_is_not_linear_is_never_transposed(backend):
-    """In reverse, f has the gradient 9 x^4 + cos x; three such numbers have a Jacobian of three such rows."""
+    """In reverse, f has the gradient 9 x^4 + cos x; three such numbers have a Jacobian of three
+    such rows.
+    """
     point, backend = 0.7, type(backend)(mode="reverse")
 
     def f(x):
@@ -306,7 +379,10 @@ def test_a_hook_that_is_not_linear_is_never_transposed(backend):
     assert_numbers(jacobian(three, backend, point)[0], np.full(3, slope))
     assert_numbers(pushforward(three, backend, (point,), (2.0,)).tangent, np.full(3, 2 * slope))
     assert_numbers(linearize(three, backend, point).push(2.0), np.full(3, 2 * slope))
-    assert_numbers(prepare(pushforward, three, backend, (point,), (2.0,))((point,), (2.0,)).tangent, np.full(3, 2 * slope))
+    assert_numbers(
+        prepare(pushforward, three, backend, (point,), (2.0,))((point,), (2.0,)).tangent,
+        np.full(3, 2 * slope),
+    )
     if not isinstance(backend, AutoTorch):  # which refuses it, see below
         assert_numbers(hessian(f, backend, point), 36 * point**3 - np.sin(point), 1e-5)
 
@@ -319,6 +395,9 @@ def test_torch_refuses_a_hook_in_a_backward_pass_through_a_backward_pass():
         lambda: gradient(lambda x: gradient(reversed_inside, AutoTorch(), x)[0], AutoTorch(), 1.3),
     )
     for call in calls:
-        with pytest.raises(BackendError, match=r"f applies gradient_hook in a backward pass through a backward pass\. torch"):
+        with pytest.raises(
+            BackendError,
+            match=r"f applies gradient_hook in a backward pass through a backward pass\. torch",
+        ):
             call()
     assert hessian(lambda x: gradient_hook(x, lambda c: -c) * 3.0, AutoTorch(), 1.3) == 0.0

@@ -1,4 +1,6 @@
-"""`ignore_derivatives` and `non_differentiable`: constants on every engine, and for finite differences too."""
+"""`ignore_derivatives` and `non_differentiable`: constants on every engine, and for finite
+differences too.
+"""
 
 import numpy as np
 import pytest
@@ -42,14 +44,20 @@ def test_nothing_is_differentiated_through_an_ignored_value(backend):
     assert_tree(hessian(partly, backend, X), 2 * np.eye(2), rtol)
     assert_tree(diagonal_hessian(partly, backend, X)[0], np.array([2.0, 2.0]), rtol)
     expected = np.diag(np.sin(X) + 2 * X)
-    assert_tree(jacobian(lambda x: x * ignore_derivatives(array_namespace(x).sin(x)) + x**2, backend, X)[0], expected, rtol)
+    assert_tree(
+        jacobian(lambda x: x * ignore_derivatives(array_namespace(x).sin(x)) + x**2, backend, X)[0],
+        expected,
+        rtol,
+    )
 
 
 def test_differences_inside_differences_hold_what_each_point_ignores():
     backend = AutoFiniteDifferences()
 
     def slope(t):
-        """The inner derivative is t^2 + 2 t, of which t^2 is held inside alone: the outer one is that of 2 t + t^2."""
+        """The inner derivative is t^2 + 2 t, of which t^2 is held inside alone: the outer one is
+        that of 2 t + t^2.
+        """
         (inner,) = gradient(lambda s: s * ignore_derivatives(s * s) + s**2, backend, t)
         return inner
 
@@ -85,14 +93,20 @@ def test_what_is_ignored_on_some_paths_only_is_an_error():
     def f(x):
         return (ignore_derivatives(x) if x > 3.0 else x) * x
 
-    with pytest.raises(RuleError, match="ignore_derivatives: f calls it another number of times near the point than at the"):
+    with pytest.raises(
+        RuleError,
+        match="ignore_derivatives: f calls it another number of times near the point than at the",
+    ):
         gradient(f, AutoFiniteDifferences(), 3.0)
 
 
 def test_what_cannot_be_ignored_is_refused():
     with pytest.raises(RuleError, match="ignore_derivatives: a Linear holds its parameters itself"):
         ignore_derivatives(torch.nn.Linear(1, 1))
-    with pytest.raises(TypeError, match="non_differentiable takes a function, not a float: write @non_differentiable above"):
+    with pytest.raises(
+        TypeError,
+        match="non_differentiable takes a function, not a float: write @non_differentiable above",
+    ):
         non_differentiable(3.0)
     assert gradient(lambda x, y: ignore_derivatives(x) * y, AutoTorch(), 2.0, 3.0) == (0.0, 2.0)
     assert ignore_derivatives(Constant(3.0)) == 3.0

@@ -1,4 +1,6 @@
-"""`scan`, `fori_loop`, `while_loop`, `cond` and `switch`: jax.lax's meaning on every engine, over trees, in every operator."""
+"""`scan`, `fori_loop`, `while_loop`, `cond` and `switch`: jax.lax's meaning on every engine, over
+trees, in every operator.
+"""
 
 import functools
 import tracemalloc
@@ -46,7 +48,9 @@ XS = np.linspace(0.1, 0.9, 7)
 
 
 def recurrence(theta, **how):
-    """A nonlinear recurrence that closes over what is differentiated, with slices of what depends on it."""
+    """A nonlinear recurrence that closes over what is differentiated, with slices of what depends
+    on it.
+    """
     xp = array_namespace(theta)
 
     def step(c, x):
@@ -66,7 +70,8 @@ def recurrence_by_hand(theta, *, reverse=False, **ignored):
     return total + c
 
 
-# Every operator --------------------------------------------------------------------------------------------------------------
+# Every operator
+# ------------------------------------------------------------------------------------------------
 
 
 @functools.cache
@@ -82,14 +87,19 @@ def assert_numbers_of_tree(found, expected, rtol):
         assert_numbers(found, expected, rtol)
 
 
-@pytest.mark.parametrize("backend", [AutoJax(mode="forward"), AutoTorch(mode="forward"), AutoAutograd(mode="forward")], ids=str)
+@pytest.mark.parametrize(
+    "backend",
+    [AutoJax(mode="forward"), AutoTorch(mode="forward"), AutoAutograd(mode="forward")],
+    ids=str,
+)
 def test_forward_mode_goes_through_a_checkpointed_scan(backend):
     f = functools.partial(recurrence, checkpoint=True)
     assert_numbers(gradient(f, backend, THETA)[0], _expected(gradient, False)[0], 1e-9)
     assert_numbers(hessian(f, backend, THETA), _expected(hessian, False), 1e-9)
 
 
-# Trees -----------------------------------------------------------------------------------------------------------------------
+# Trees
+# ------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -156,7 +166,11 @@ def test_results_are_those_of_lax(make, reverse):
     expected = jax.lax.scan(step, np.float32(1.0), xs, reverse=reverse)
     for checkpoint in (None, 2, 5, 9, True):
         found = scan(
-            step, make(1.0, dtype="float32"), {k: make(x) for k, x in xs.items()}, reverse=reverse, checkpoint=checkpoint
+            step,
+            make(1.0, dtype="float32"),
+            {k: make(x) for k, x in xs.items()},
+            reverse=reverse,
+            checkpoint=checkpoint,
         )
         for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
             assert np.asarray(one).dtype == other.dtype
@@ -183,10 +197,17 @@ def test_a_loop_of_no_steps_gives_what_it_starts_with(make, checkpoint):
 @each_library
 def test_switch_takes_the_nearest_branch(make):
     branches = [lambda x: x, lambda x: 2 * x, lambda x: 3 * x]
-    assert [float(switch(make(n), branches, make(5.0))) for n in (-3, 0, 1, 2, 7)] == [5.0, 5.0, 10.0, 15.0, 15.0]
+    assert [float(switch(make(n), branches, make(5.0))) for n in (-3, 0, 1, 2, 7)] == [
+        5.0,
+        5.0,
+        10.0,
+        15.0,
+        15.0,
+    ]
 
 
-# Where the arrays come from --------------------------------------------------------------------------------------------------
+# Where the arrays come from
+# --------------------------------------------------------------------------------------------------
 
 
 @each_engine
@@ -259,11 +280,13 @@ def test_numpy_code_may_loop(backend):
     assert_tree(gradient(f, backend, THETA), gradient(f, AutoFiniteDifferences(), THETA), 1e-6)
 
 
-# Inside an engine's own transformations --------------------------------------------------------------------------------------
+# Inside an engine's own transformations
+# --------------------------------------------------------------------------------------
 
 
 def test_inside_jaxs_transformations(monkeypatch):
-    # Once code compiled with 64 bits has captured an array of NumPy's, JAX 0.10.2 takes that very array for 64 bits ever after.
+    # Once code compiled with 64 bits has captured an array of NumPy's, JAX 0.10.2 takes that very
+    # array for 64 bits ever after.
     monkeypatch.setitem(globals(), "XS", XS.copy())
     f = functools.partial(recurrence, checkpoint=2)
     theta = jnp.asarray(THETA, dtype="float32")
@@ -281,7 +304,9 @@ def test_inside_torchs_transformations():
     theta = torch.asarray(THETA)
     expected = gradient(recurrence_by_hand, AutoAutograd(), THETA)[0]
     assert_numbers(torch.func.grad(f)(theta), expected, 1e-9)
-    assert_numbers(torch.func.vmap(torch.func.grad(f))(torch.stack([theta, theta]))[1], expected, 1e-9)
+    assert_numbers(
+        torch.func.vmap(torch.func.grad(f))(torch.stack([theta, theta]))[1], expected, 1e-9
+    )
     assert_numbers(torch.func.jacfwd(f)(theta), expected, 1e-9)
 
 
@@ -305,7 +330,9 @@ WHILE = {
 
 @pytest.mark.parametrize("f", WHILE.values(), ids=WHILE.keys())
 def test_jax_refuses_to_go_back_through_a_loop_of_unknown_length(f):
-    with pytest.raises(BackendError, match=r"^JAX cannot go back through a while_loop, or .* Use scan") as caught:
+    with pytest.raises(
+        BackendError, match=r"^JAX cannot go back through a while_loop, or .* Use scan"
+    ) as caught:
         prepare(gradient, f, AutoJax(), 2.0)(2.0)
     assert 'AutoJax(mode="forward")' in str(caught.value)
     if f is WHILE["while_loop"]:
@@ -315,7 +342,8 @@ def test_jax_refuses_to_go_back_through_a_loop_of_unknown_length(f):
         assert_tree(gradient(f, AutoJax(), 2.0), (80.0,))
 
 
-# Writes in place -----------------------------------------------------------------------------------------------------------
+# Writes in place
+# ------------------------------------------------------------------------------------------------
 
 
 def doubled_in_place(c, x):
@@ -338,7 +366,10 @@ def items(c, x):
     return c, (c[0], c)
 
 
-IN_PLACE = {"in place": (doubled_in_place, doubled, False), "NumPy code": (items_in_place, items, True)}
+IN_PLACE = {
+    "in place": (doubled_in_place, doubled, False),
+    "NumPy code": (items_in_place, items, True),
+}
 FIVE = [AutoTorch(), AutoTorch(mode="forward"), AutoAutograd(), AutoFiniteDifferences(), AutoJax()]
 
 
@@ -352,7 +383,11 @@ def test_a_step_may_write_into_its_carry(in_place, pure, of_numpy, how, backend)
         start = x[0]
         last, (firsts, all_of_them) = scan(step, start, x, **how)
         total = (all_of_them * x).sum() + (firsts * firsts * x[:, 1]).sum()
-        return total + (last * start).sum() + (fori_loop(0, 2, lambda i, c: step(c, x[1])[0], start) * start).sum()
+        return (
+            total
+            + (last * start).sum()
+            + (fori_loop(0, 2, lambda i, c: step(c, x[1])[0], start) * start).sum()
+        )
 
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [0.5, 1.0]])
     found, expected = (
@@ -360,10 +395,15 @@ def test_a_step_may_write_into_its_carry(in_place, pure, of_numpy, how, backend)
         for f in (functools.partial(loss, in_place), functools.partial(loss, pure))
     )
     assert_numbers(found.value, expected.value, 1e-12)
-    assert_numbers(found.gradient[0], expected.gradient[0], 1e-6 if backend == AutoFiniteDifferences() else 1e-12)
+    assert_numbers(
+        found.gradient[0],
+        expected.gradient[0],
+        1e-6 if backend == AutoFiniteDifferences() else 1e-12,
+    )
 
 
-# Checkpoints -----------------------------------------------------------------------------------------------------------------
+# Checkpoints
+# ------------------------------------------------------------------------------------------------
 
 
 def test_torch_computes_again_with_the_same_random_numbers():
@@ -391,11 +431,23 @@ def test_torch_finds_what_a_step_closes_over_wherever_it_stands():
         doubled = theta * 2  # a tensor that is no leaf, next to the leaf it is made of
 
         def step(c, x):
-            inner, _ = scan(lambda d, y: (torch.sin(d * y + c * theta[1]), None), c, x * torch.ones(4), checkpoint=checkpoint)
+            inner, _ = scan(
+                lambda d, y: (torch.sin(d * y + c * theta[1]), None),
+                c,
+                x * torch.ones(4),
+                checkpoint=checkpoint,
+            )
             return layer(inner * doubled), torch.stack([doubled[0], theta[1]])
 
-        last, ys = scan(step, torch.ones(2, dtype=torch.float64), torch.asarray(XS), checkpoint=checkpoint)
-        unchanged, _ = scan(lambda c, x: (doubled, None), torch.ones(2, dtype=torch.float64), length=4, checkpoint=checkpoint)
+        last, ys = scan(
+            step, torch.ones(2, dtype=torch.float64), torch.asarray(XS), checkpoint=checkpoint
+        )
+        unchanged, _ = scan(
+            lambda c, x: (doubled, None),
+            torch.ones(2, dtype=torch.float64),
+            length=4,
+            checkpoint=checkpoint,
+        )
         return last.sum() + ys.sum() + (unchanged**2).sum()
 
     plain = gradient(f, AutoTorch(), THETA, checkpoint=None)
@@ -413,7 +465,9 @@ def test_torch_finds_what_a_step_closes_over_wherever_it_stands():
 def kept_by_torch(f, x):
     """How many numbers torch keeps for the backward pass."""
     saved = []
-    with torch.autograd.graph.saved_tensors_hooks(lambda x: saved.append(x.numel()) or x, lambda x: x):
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda x: saved.append(x.numel()) or x, lambda x: x
+    ):
         f(torch.asarray(x, requires_grad=True))
     return sum(saved)
 
@@ -446,7 +500,9 @@ def test_what_is_kept_grows_as_the_square_root_of_the_steps(kept):
 
     def chain(x, length, checkpoint):
         xp = array_namespace(x)
-        return xp.sum(scan(lambda c, _: (xp.sin(c * x), None), x, length=length, checkpoint=checkpoint)[0])
+        return xp.sum(
+            scan(lambda c, _: (xp.sin(c * x), None), x, length=length, checkpoint=checkpoint)[0]
+        )
 
     plain, few, many = (
         kept(functools.partial(chain, length=length, checkpoint=checkpoint), x)
@@ -456,9 +512,13 @@ def test_what_is_kept_grows_as_the_square_root_of_the_steps(kept):
     assert many < plain / 4
 
 
-# Errors ----------------------------------------------------------------------------------------------------------------------
+# Errors
+# ------------------------------------------------------------------------------------------------
 
-CARRY = "carry keeps its structure, shapes and dtypes: convert what f returns there, or start with what f returns."
+CARRY = (
+    "carry keeps its structure, shapes and dtypes: convert what f returns there, or start with what"
+    " f returns."
+)
 WAS = r"carry\['a'\] is float32 of shape \(2,\) before a step, and "
 CHANGES = {
     "dtype": (lambda c, x: ({"a": half(c["a"])}, None), WAS + r"float16 of shape \(2,\) after"),
@@ -490,9 +550,15 @@ def test_a_carry_that_changes_is_refused_in_the_same_words_everywhere(step, mess
 
 @each_library
 def test_a_static_value_that_changes_is_refused(make):
-    with pytest.raises(TreeError, match=r"carry\[1\] is a str that is no array before a step, and another one after it"):
+    with pytest.raises(
+        TreeError,
+        match=r"carry\[1\] is a str that is no array before a step, and another one after it",
+    ):
         scan(lambda c, x: ((c[0], c[1] + "!"), None), (make(1.0), "a"), length=2)
-    with pytest.raises(TreeError, match=r"carry\[1\] is a str that a Constant holds fixed before a step, and another one"):
+    with pytest.raises(
+        TreeError,
+        match=r"carry\[1\] is a str that a Constant holds fixed before a step, and another one",
+    ):
         scan(lambda c, x: ((c[0], c[1] + "!"), None), (make(1.0), Constant("a")), length=2)
 
 
@@ -508,22 +574,37 @@ def test_a_static_value_that_changes_is_refused(make):
 )  # fmt: skip
 def test_results_that_differ_from_step_to_step_are_refused(later, message):
     results = iter([np.ones(2), later])
-    with pytest.raises(TreeError, match=f"^scan: what f gives to be stacked differs from step to step: {message}"):
+    with pytest.raises(
+        TreeError, match=f"^scan: what f gives to be stacked differs from step to step: {message}"
+    ):
         scan(lambda c, x: (c, next(results)), 0.0, length=2)
 
 
 @each_library
 def test_lengths_are_checked(make):
     step = lambda c, x: (c, None)
-    with pytest.raises(TreeError, match=r"differ in length along their first axis: xs\['a'\] has 3, xs\['b'\] has 4"):
+    with pytest.raises(
+        TreeError,
+        match=r"differ in length along their first axis: xs\['a'\] has 3, xs\['b'\] has 4",
+    ):
         scan(step, 0.0, {"a": make(np.ones(3)), "b": make(np.ones(4))})
-    with pytest.raises(TreeError, match=r"^scan: length is 5, but xs has 3 slices. Leave length out, or slice xs."):
+    with pytest.raises(
+        TreeError, match=r"^scan: length is 5, but xs has 3 slices. Leave length out, or slice xs."
+    ):
         scan(step, 0.0, make(np.ones(3)), length=5)
-    with pytest.raises(TreeError, match=r"^scan: xs is float\d\d of shape \(\), which has no first axis to go along"):
+    with pytest.raises(
+        TreeError,
+        match=r"^scan: xs is float\d\d of shape \(\), which has no first axis to go along",
+    ):
         scan(step, 0.0, make(1.0))
-    with pytest.raises(TreeError, match=r"^scan: xs\[0\] is a Python float, which has no first axis .* Constant"):
+    with pytest.raises(
+        TreeError, match=r"^scan: xs\[0\] is a Python float, which has no first axis .* Constant"
+    ):
         scan(step, 0.0, (1.0, make(np.ones(3))))
-    with pytest.raises(TypeError, match=r"^scan: there is no array in xs, so the number of steps is not known. Pass length="):
+    with pytest.raises(
+        TypeError,
+        match=r"^scan: there is no array in xs, so the number of steps is not known. Pass length=",
+    ):
         scan(step, make(0.0))
     with pytest.raises(TypeError, match=r"^scan: length must be an integer, not a Python float"):
         scan(step, make(0.0), length=3.0)
@@ -533,18 +614,24 @@ def test_lengths_are_checked(make):
 
 @pytest.mark.parametrize("wrong", [0, -2, 1.5, "sqrt"])
 def test_a_checkpoint_is_a_positive_integer(wrong):
-    with pytest.raises(ValueError, match=r"checkpoint is the number of steps after which the carry is kept"):
+    with pytest.raises(
+        ValueError, match=r"checkpoint is the number of steps after which the carry is kept"
+    ):
         scan(lambda c, x: (c, None), 0.0, length=3, checkpoint=wrong)
 
 
 @each_library
 def test_a_step_gives_a_pair(make):
-    with pytest.raises(OutputError, match=r"^scan: f must return a pair, .* and returned float\d\d of shape \(2,\)"):
+    with pytest.raises(
+        OutputError, match=r"^scan: f must return a pair, .* and returned float\d\d of shape \(2,\)"
+    ):
         scan(lambda c, x: c, make(np.ones(2)), length=3)
 
 
 def test_what_is_no_function_is_refused():
-    with pytest.raises(TypeError, match=r"^scan: the function of a step must be callable, not a Python float"):
+    with pytest.raises(
+        TypeError, match=r"^scan: the function of a step must be callable, not a Python float"
+    ):
         scan(1.0, 2.0, np.ones(3))
     with pytest.raises(TypeError, match=r"^while_loop: body must be callable, not None"):
         while_loop(lambda c: True, None, 1.0)
@@ -557,7 +644,9 @@ def test_what_is_no_function_is_refused():
 @each_library
 def test_truth_values_and_integers_are_asked_for(make):
     for wrong in (make(np.ones(2)) > 0, make(1.0), 1, None):
-        with pytest.raises(OutputError, match=r"^while_loop: the condition must give one truth value, and gave"):
+        with pytest.raises(
+            OutputError, match=r"^while_loop: the condition must give one truth value, and gave"
+        ):
             while_loop(lambda c, wrong=wrong: wrong, lambda c: c, make(1.0))
         with pytest.raises(TypeError, match=r"^cond: pred must be one truth value, not"):
             cond(wrong, lambda: 1.0, lambda: 2.0)
@@ -570,21 +659,37 @@ def test_truth_values_and_integers_are_asked_for(make):
 
 def test_branches_that_differ_are_refused_where_jax_chooses():
     def f(other):
-        return jax.jit(lambda x: cond(x[0] > 0, lambda x: {"a": x}, other, x))(jnp.ones(2, dtype="float32"))
+        return jax.jit(lambda x: cond(x[0] > 0, lambda x: {"a": x}, other, x))(
+            jnp.ones(2, dtype="float32")
+        )
 
     with pytest.raises(
-        TreeError, match=r"^cond: .* give different things: result\['a'\] is float32 of shape \(\d,\) from the one"
+        TreeError,
+        match=(
+            r"^cond: .* give different things: result\['a'\] is float32 of shape \(\d,\) from"
+            r" the one"
+        ),
     ):
         f(lambda x: {"a": x[:1]})
     with pytest.raises(
-        TreeError, match=r"^cond: .* result is a dict from the one, and float32|result is float32 .*, and a dict"
+        TreeError,
+        match=(
+            r"^cond: .* result is a dict from the one, and float32|result is float32 .*, and a dict"
+        ),
     ):
         f(lambda x: x)
     with pytest.raises(
-        TreeError, match=r"^switch: branch 0 and branch 1 give different things: result is float32 .* and float16"
+        TreeError,
+        match=(
+            r"^switch: branch 0 and branch 1 give different things: result is float32 .* and"
+            r" float16"
+        ),
     ):
         jax.jit(lambda n, x: switch(n, [lambda x: x, half], x))(0, jnp.ones(2, dtype="float32"))
-    assert float(jax.jit(lambda x: cond(x > 0, lambda x: 0.0, lambda x: x, x))(jnp.float32(-2.0))) == -2.0
+    assert (
+        float(jax.jit(lambda x: cond(x > 0, lambda x: 0.0, lambda x: x, x))(jnp.float32(-2.0)))
+        == -2.0
+    )
 
 
 @pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(mode="forward")], ids=str)
@@ -595,15 +700,23 @@ def test_a_number_of_each_entry_of_a_batch_decides_nothing_in_torch(backend):
     rows = np.array([[1.0, 2.0], [-1.0, 3.0]])
     with pytest.raises(
         BackendError,
-        match=r"cond: torch does not know a number that cond decides by, as it compiles f or takes a batch at once\. Make the "
-        r"call without prepare, or batched with chunk_size=1 in the backend",
+        match=(
+            r"cond: torch does not know a number that cond decides by, as it compiles f or takes a"
+            r" batch at once\. Make the "
+            r"call without prepare, or batched with chunk_size=1 in the backend"
+        ),
     ):
         batched(gradient, f, backend, Each(rows))
-    assert_numbers(batched(gradient, f, replace(backend, chunk_size=1), Each(rows))[0], [[2.0, 4.0], [1.0, 1.0]])
+    assert_numbers(
+        batched(gradient, f, replace(backend, chunk_size=1), Each(rows))[0],
+        [[2.0, 4.0], [1.0, 1.0]],
+    )
 
 
 def test_arrays_of_two_engines_do_not_mix():
-    with pytest.raises(TypeError, match="A loop meets arrays of jax and of torch, which do not mix"):
+    with pytest.raises(
+        TypeError, match="A loop meets arrays of jax and of torch, which do not mix"
+    ):
         scan(lambda c, x: (c, None), jnp.ones(2), torch.ones(3))
 
 
@@ -611,7 +724,11 @@ def test_arrays_of_two_engines_do_not_mix():
 def test_an_array_of_another_engine_in_the_carry_is_refused(backend):
     other = torch.ones(()) if backend != AutoTorch() else jnp.ones(())
     with pytest.raises(
-        TreeError, match=r"f changes its carry: carry is float64 of shape .* and an array of (torch|jax) after it"
+        TreeError,
+        match=(
+            r"f changes its carry: carry is float64 of shape .* and an array of (torch|jax)"
+            r" after it"
+        ),
     ):
         derivative(lambda x: scan(lambda c, _: (other, None), x, length=2)[0], backend, 1.0)
 
@@ -636,9 +753,10 @@ def test_a_loop_that_the_compiler_cannot_decide_names_the_hook():
         raise TypeError("a symbolic value has no truth")
 
     message = (
-        "while_loop: compiling does not know a number that while_loop decides by, as it compiles f or takes a batch at once. "
-        "Make the call without prepare, or batched with chunk_size=1 in the backend; or let the backend of the engine compile "
-        "loops and branches (`Library.loops`)."
+        "while_loop: compiling does not know a number that while_loop decides by, as it compiles f"
+        " or takes a batch at once. Make the call without prepare, or batched with chunk_size=1 in"
+        " the backend; or let the backend of the engine compile loops and branches"
+        " (`Library.loops`)."
     )
     with pytest.raises(BackendError) as caught:
         known("while_loop", Compiling(None), object(), unknown)

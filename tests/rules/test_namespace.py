@@ -6,7 +6,14 @@ import pytest
 import torch
 from backends_table import assert_tree, each_engine, rtol_of
 
-from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, array_namespace, gradient
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    array_namespace,
+    gradient,
+)
 
 n, t, j = np.ones(3), torch.ones(3), jnp.ones(3)
 OUTSIDE = [

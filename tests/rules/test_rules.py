@@ -1,4 +1,6 @@
-"""`rule`: a function's own derivatives are what every engine uses, in both modes, at every order, wherever it is called."""
+"""`rule`: a function's own derivatives are what every engine uses, in both modes, at every order,
+wherever it is called.
+"""
 
 import copy
 import math
@@ -91,9 +93,13 @@ def test_both_modes_and_second_derivatives_are_those_of_the_plain_function(f, ba
     rtol = 100 * rtol_of(backend)
     assert_tree(gradient(energy(f), backend, X, Y), gradient(energy(sine), backend, X, Y), rtol)
     assert_tree(jacobian(f, backend, X, Y), jacobian(sine, backend, X, Y), rtol)
-    assert_tree(pushforward(f, backend, (X, Y), (Y, X)), pushforward(sine, backend, (X, Y), (Y, X)), rtol)
+    assert_tree(
+        pushforward(f, backend, (X, Y), (Y, X)), pushforward(sine, backend, (X, Y), (Y, X)), rtol
+    )
     assert_tree(hessian(of_both(f), backend, (X, Y)), hessian(of_both(sine), backend, (X, Y)), rtol)
-    assert_tree(hvp(of_both(f), backend, (X, Y), (Y, X)), hvp(of_both(sine), backend, (X, Y), (Y, X)), rtol)
+    assert_tree(
+        hvp(of_both(f), backend, (X, Y), (Y, X)), hvp(of_both(sine), backend, (X, Y), (Y, X)), rtol
+    )
 
 
 # Trees, constants, defaults
@@ -138,7 +144,8 @@ def layer_loss(f):
 
 @each_backend
 @pytest.mark.parametrize(
-    ("rest", "words"), [((), {}), ((2.0,), {}), ((2.0,), {"power": 2}), ((), {"power": 3, "scale": Y})],
+    ("rest", "words"),
+    [((), {}), ((2.0,), {}), ((2.0,), {"power": 2}), ((), {"power": 3, "scale": Y})],
     ids=["defaults", "a number", "a keyword", "an array as a keyword"],
 )  # fmt: skip
 def test_trees_defaults_and_keywords(rest, words, backend):
@@ -151,7 +158,9 @@ def test_trees_defaults_and_keywords(rest, words, backend):
 @each_engine
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize(
-    "f", [lambda x: (x * 2, x, x), lambda x: (x * 2,) * 3, lambda x: (x, x, x * 1)], ids=["argument", "value", "both"]
+    "f",
+    [lambda x: (x * 2, x, x), lambda x: (x * 2,) * 3, lambda x: (x, x, x * 1)],
+    ids=["argument", "value", "both"],
 )
 def test_one_array_at_two_places_of_the_value(f, host, backend):
     """Each has its own cotangent."""
@@ -173,7 +182,9 @@ def test_one_array_at_two_places_of_the_value(f, host, backend):
 
 @each_engine
 def test_a_derivative_may_write_into_what_it_is_given(backend):
-    """As `c *= 3` makes a new array on JAX, it does not change others' cotangents, nor the caller's, elsewhere."""
+    """As `c *= 3` makes a new array on JAX, it does not change others' cotangents, nor the
+    caller's, elsewhere.
+    """
 
     @rule
     def triple(x):
@@ -200,7 +211,10 @@ def test_a_derivative_may_write_into_what_it_is_given(backend):
     for _ in range(2):
         assert_tree(back(given)[0], 3 * Y)
     assert_tree(back.stacked(np.stack([given, given]))[0], np.stack([3 * Y, 3 * Y]))
-    assert_tree(pushforward(lambda x: x + triple(x), type(backend)(mode="forward"), (X,), (given,)).tangent, 4 * Y)
+    assert_tree(
+        pushforward(lambda x: x + triple(x), type(backend)(mode="forward"), (X,), (given,)).tangent,
+        4 * Y,
+    )
     assert_numbers(given, Y)
 
 
@@ -226,7 +240,9 @@ def test_a_method_and_a_callable_object_are_the_first_argument_of_their_rule(bac
         def __call__(self, x):
             return self.amount + x
 
-    Adder.__call__.pullback(lambda cotangent, value, self, x: ({"amount": 3 * cotangent}, cotangent))
+    Adder.__call__.pullback(
+        lambda cotangent, value, self, x: ({"amount": 3 * cotangent}, cotangent)
+    )
     assert gradient(lambda adder, x: adder(x), backend, Adder(3.0), 4.0) == (Adder(3.0), 1.0)
 
 
@@ -299,7 +315,12 @@ def test_jax_transforms_of_the_users_own(f):
         same(lambda f: jax.linearize(f, x, y)[1], y, x)
         same(lambda f: jax.vmap(jax.linearize(f, x, y)[1]), jnp.eye(2), jnp.eye(2))
         same(lambda f: jax.grad(lambda x: jax.checkpoint(energy(f))(x, y)), x)
-        same(lambda f: jax.grad(lambda x: jax.lax.scan(lambda c, _: (f(c, y), None), x, None, length=3)[0].sum()), x)
+        same(
+            lambda f: jax.grad(
+                lambda x: jax.lax.scan(lambda c, _: (f(c, y), None), x, None, length=3)[0].sum()
+            ),
+            x,
+        )
 
 
 @each_rule
@@ -344,14 +365,18 @@ def test_torch_refuses_forward_over_forward_which_it_gets_wrong(f):
     with pytest.raises(BackendError, match=message):
         torch.func.jacfwd(torch.func.jacfwd(f))(torch.tensor(X), torch.tensor(Y))
     # A rule of which only the inner level moves an argument is right.
-    outer = torch.func.jacfwd(lambda t: t * torch.func.jacfwd(f)(torch.tensor(X), torch.tensor(Y)))(torch.tensor(2.0))
+    outer = torch.func.jacfwd(lambda t: t * torch.func.jacfwd(f)(torch.tensor(X), torch.tensor(Y)))(
+        torch.tensor(2.0)
+    )
     assert_numbers(outer, np.diag(np.cos(X) * Y))
 
 
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # of what Dynamo looks at
+# of what Dynamo looks at
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
 def test_a_rule_runs_uncompiled_inside_torch_compile():
     f = GIVEN["pullback"]
-    expected = gradient(energy(f), AutoTorch(), X, Y)[0]  # which loads the backend: Dynamo warns of what it meets on that way
+    # which loads the backend: Dynamo warns of what it meets on that way
+    expected = gradient(energy(f), AutoTorch(), X, Y)[0]
     compiled = torch.compile(energy(f), backend="eager")
     x, y = torch.tensor(X, requires_grad=True), torch.tensor(Y)
     compiled(x, y).backward()
@@ -362,7 +387,9 @@ def test_a_rule_runs_uncompiled_inside_torch_compile():
     lambda c, _: (f(c), None), x, None, length=1)[0]], ids=["fori_loop", "scan"])  # fmt: skip
 @pytest.mark.parametrize("f", [scalar_rule(np.exp, lambda value, x: value), scalar_rule(
     lambda x: array_namespace(x).exp(x), lambda value, x: value)], ids=["host", "neutral"])  # fmt: skip
-@pytest.mark.parametrize("modes", [("forward", "reverse"), ("reverse", "reverse"), ("forward", "forward")], ids="-".join)
+@pytest.mark.parametrize(
+    "modes", [("forward", "reverse"), ("reverse", "reverse"), ("forward", "forward")], ids="-".join
+)
 @each_engine
 def test_second_derivatives_of_a_rule_in_a_loop(modes, f, loop, backend):
     outer, inner = (type(backend)(mode=mode) for mode in modes)
@@ -371,7 +398,9 @@ def test_second_derivatives_of_a_rule_in_a_loop(modes, f, loop, backend):
     pair = SecondOrder(outer, inner)
     for operator in (hessian, second_derivative):
         assert_numbers(operator(lambda x: loop(f, x), pair, 0.7), math.exp(0.7), 1e-12)
-        assert_numbers(prepare(operator, lambda x: loop(f, x), pair, 0.5)(0.7), math.exp(0.7), 1e-12)
+        assert_numbers(
+            prepare(operator, lambda x: loop(f, x), pair, 0.5)(0.7), math.exp(0.7), 1e-12
+        )
     assert_numbers(hvp(lambda x: loop(f, x), pair, 0.7, 1.0), math.exp(0.7), 1e-12)
 
 
@@ -382,7 +411,8 @@ def test_a_rule_of_a_host_function_without_a_derivative_is_named(backend):
         return np.asarray(x) ** 3
 
     message = (
-        "cube has no derivative: it is a rule without a pullback and without a pushforward. Decorate one with cube.pullback, "
+        "cube has no derivative: it is a rule without a pullback and without a pushforward."
+        " Decorate one with cube.pullback, "
         r"or take finite differences with differentiate_with\(cube, AutoFiniteDifferences\(\)\)\."
     )
     for mode in ("forward", "reverse"):
@@ -398,10 +428,15 @@ def test_jax_goes_back_through_a_pullback_with_a_loop_and_says_why_it_cannot_go_
 
     @cube.pullback
     def _(cotangent, value, x):
-        return jax.lax.while_loop(lambda s: s[0] < 2, lambda s: (s[0] + 1, s[1] * x), (0, 3 * cotangent))[1]
+        return jax.lax.while_loop(
+            lambda s: s[0] < 2, lambda s: (s[0] + 1, s[1] * x), (0, 3 * cotangent)
+        )[1]
 
     assert gradient(cube, AutoJax(), 2.0) == (12.0,)
-    with pytest.raises(RuleError, match="cube: its pushforward is derived by transposing its pullback, which is not linear"):
+    with pytest.raises(
+        RuleError,
+        match="cube: its pushforward is derived by transposing its pullback, which is not linear",
+    ):
         derivative(cube, AutoJax(), 2.0)
 
 
@@ -442,7 +477,8 @@ MISTAKES = {
         r"_dict_of: its pullback gave a str for p\['a'\], where it must give an array of shape \(2,\) and dtype float64",
     ),
     "wrong dtype": (
-        _add, "pullback", lambda c, v, a, b: (array_namespace(c).astype(c, array_namespace(c).float32), c), (X, Y),
+        _add, "pullback",
+        lambda c, v, a, b: (array_namespace(c).astype(c, array_namespace(c).float32), c), (X, Y),
         r"_add: its pullback gave an array of dtype float32 for a, which has dtype float64\. Convert it, or what it",
     ),
     "complex": (
@@ -488,7 +524,9 @@ NONLINEAR = {
 @pytest.mark.parametrize("given", NONLINEAR)
 def test_a_derivative_that_is_not_linear_is_found_where_it_is_transposed(given, backend):
     other = "pushforward" if given == "pullback" else "pullback"
-    message = rf"^sine: its {other} is derived by transposing its {given}, which is not linear in the"
+    message = (
+        rf"^sine: its {other} is derived by transposing its {given}, which is not linear in the"
+    )
     f = NONLINEAR[given]
     if given == "pullback":
         with pytest.raises(RuleError, match=message):
@@ -506,26 +544,41 @@ def test_a_keyword_that_is_being_differentiated_is_an_error(backend):
 
     power.pullback(lambda c, value, x, *, n: (c * n,))
     assert gradient(lambda x: power(x, n=2.0), backend, 3.0) == (2.0,)
-    assert prepare(gradient, lambda x, n: power(x, n=n), backend, 3.0, Constant(2.0))(3.0, Constant(2.0))[0] == 2.0
-    message = r"^power: a keyword of it \(n\) is being differentiated, but a rule's keywords are constants\. Make it"
+    assert (
+        prepare(gradient, lambda x, n: power(x, n=n), backend, 3.0, Constant(2.0))(
+            3.0, Constant(2.0)
+        )[0]
+        == 2.0
+    )
+    message = (
+        r"^power: a keyword of it \(n\) is being differentiated, but a rule's keywords are"
+        r" constants\. Make it"
+    )
     with pytest.raises(RuleError, match=message):
         gradient(lambda x, n: power(x, n=n), backend, 3.0, 2.0)
 
 
 def test_what_cannot_be_a_rule_is_refused():
-    with pytest.raises(TypeError, match="rule takes a function, not a float: write @rule above its definition"):
+    with pytest.raises(
+        TypeError, match="rule takes a function, not a float: write @rule above its definition"
+    ):
         rule(3.0)
     with pytest.raises(TypeError, match=r"sine.pullback takes a function, not a NoneType"):
         rule(sine).pullback(None)
     module = torch.nn.Linear(2, 1)
     call = ruled(lambda m, x: m(x), lambda c, v, m, x: (None, None))
-    with pytest.raises(RuleError, match=r"the argument m holds a Linear, whose parameters a rule cannot give derivatives of"):
+    with pytest.raises(
+        RuleError,
+        match=r"the argument m holds a Linear, whose parameters a rule cannot give derivatives of",
+    ):
         call(module, torch.ones(2))
 
 
 def test_arguments_that_two_engines_follow_are_refused():
     f = GIVEN["pullback"]
-    with pytest.raises(RuleError, match=r"sine: its arguments are followed by autograd and torch at once"):
+    with pytest.raises(
+        RuleError, match=r"sine: its arguments are followed by autograd and torch at once"
+    ):
         gradient(lambda x: f(x, torch.ones(2, requires_grad=True) * 2), AutoAutograd(), X)
 
 

@@ -1,4 +1,6 @@
-"""What a rule captures is a constant of it: an error where it is differentiated, in the primal and in both derivatives."""
+"""What a rule captures is a constant of it: an error where it is differentiated, in the primal and
+in both derivatives.
+"""
 
 import re
 
@@ -24,7 +26,14 @@ from adinterface import (
     pushforward,
     rule,
 )
-from adinterface.rules import checkpoint, fixed_point, ignore_derivatives, linear_solve, root, scalar_rule
+from adinterface.rules import (
+    checkpoint,
+    fixed_point,
+    ignore_derivatives,
+    linear_solve,
+    root,
+    scalar_rule,
+)
 
 # torch's, of a tensor with NumPy
 pytestmark = pytest.mark.filterwarnings("ignore:__array_wrap__ must accept:DeprecationWarning")
@@ -64,20 +73,43 @@ def with_derivatives(f, back=None, push=None):
 
 
 IN_PRIMALS = {
-    "root, numbers": lambda a, x: root(lambda y, c: c * y**2 - a, 1.0, x, solver=newton_of_numbers) * a,
-    "root, arrays": lambda a, x: root(lambda y, c: c * y**2 - a, 1.0, x, solver=newton_of_arrays) * a,
-    "root without arguments": lambda a, x: root(lambda y: y**2 - a, 1.0, solver=newton_of_numbers) * x,
-    "fixed point": lambda a, x: fixed_point(lambda y, c: 0.5 * (y + a / (c * y)), 1.0, x, solver=repeat) * a,
-    "linear solve": lambda a, x: linear_solve(lambda y: a * y, x, solver=lambda product, b: b / product(np.asarray(1.0))),
-    "rule of a pullback": lambda a, x: with_derivatives(lambda y: y * a, lambda c, value, y: c * a)(x),
-    "rule of a pushforward": lambda a, x: with_derivatives(lambda y: y * a, None, lambda t, value, y: t[0] * a)(x),
-    "rule of the host": lambda a, x: scalar_rule(lambda y: np.asarray(y) * a, lambda value, y: 1.0, host=True)(x),
+    "root, numbers": lambda a, x: (
+        root(lambda y, c: c * y**2 - a, 1.0, x, solver=newton_of_numbers) * a
+    ),
+    "root, arrays": lambda a, x: (
+        root(lambda y, c: c * y**2 - a, 1.0, x, solver=newton_of_arrays) * a
+    ),
+    "root without arguments": lambda a, x: (
+        root(lambda y: y**2 - a, 1.0, solver=newton_of_numbers) * x
+    ),
+    "fixed point": lambda a, x: (
+        fixed_point(lambda y, c: 0.5 * (y + a / (c * y)), 1.0, x, solver=repeat) * a
+    ),
+    "linear solve": lambda a, x: linear_solve(
+        lambda y: a * y, x, solver=lambda product, b: b / product(np.asarray(1.0))
+    ),
+    "rule of a pullback": lambda a, x: with_derivatives(lambda y: y * a, lambda c, value, y: c * a)(
+        x
+    ),
+    "rule of a pushforward": lambda a, x: with_derivatives(
+        lambda y: y * a, None, lambda t, value, y: t[0] * a
+    )(x),
+    "rule of the host": lambda a, x: scalar_rule(
+        lambda y: np.asarray(y) * a, lambda value, y: 1.0, host=True
+    )(x),
 }
 IN_DERIVATIVES = {
-    "pullback": lambda a, x: with_derivatives(lambda y: y * y, lambda c, value, y: c * 2 * y * a)(x) * a,
-    "pushforward": lambda a, x: with_derivatives(lambda y: y * y, None, lambda t, value, y: t[0] * 2 * y * a)(x) * a,
+    "pullback": lambda a, x: (
+        with_derivatives(lambda y: y * y, lambda c, value, y: c * 2 * y * a)(x) * a
+    ),
+    "pushforward": lambda a, x: (
+        with_derivatives(lambda y: y * y, None, lambda t, value, y: t[0] * 2 * y * a)(x) * a
+    ),
     "both": lambda a, x: (
-        with_derivatives(lambda y: y * y, lambda c, value, y: c * 2 * y * a, lambda t, value, y: t[0] * 2 * y * a)(x) * a
+        with_derivatives(
+            lambda y: y * y, lambda c, value, y: c * 2 * y * a, lambda t, value, y: t[0] * 2 * y * a
+        )(x)
+        * a
     ),
     "partials": lambda a, x: scalar_rule(lambda y: y * y, lambda value, y: 2 * y * a)(x) * a,
     "partials of the host": lambda a, x: (
@@ -101,7 +133,9 @@ FIRST = {
 SECOND = {
     "hessian": lambda f, backend: hessian(f, backend, V),
     "hvp": lambda f, backend: hvp(f, backend, V, DIRECTION),
-    "gradient of a gradient": lambda f, backend: gradient(lambda v: gradient(f, inner(backend), v)[0][0], outer(backend), V),
+    "gradient of a gradient": lambda f, backend: gradient(
+        lambda v: gradient(f, inner(backend), v)[0][0], outer(backend), V
+    ),
 }
 MODES = {
     "JAX": AutoJax(),
@@ -128,7 +162,9 @@ def of_vector(f):
 @pytest.mark.parametrize("backend", MODES.values(), ids=MODES)
 @pytest.mark.parametrize("operator", FIRST.values(), ids=FIRST)
 @pytest.mark.parametrize("f", IN_PRIMALS.values(), ids=IN_PRIMALS)
-def test_a_primal_that_captures_what_is_differentiated_is_an_error_in_every_mode(f, operator, backend):
+def test_a_primal_that_captures_what_is_differentiated_is_an_error_in_every_mode(
+    f, operator, backend
+):
     with pytest.raises(RuleError, match=CAPTURES):
         operator(of_vector(f), backend)
 
@@ -136,24 +172,35 @@ def test_a_primal_that_captures_what_is_differentiated_is_an_error_in_every_mode
 @pytest.mark.parametrize("backend", ORDERS.values(), ids=ORDERS)
 @pytest.mark.parametrize("operator", SECOND.values(), ids=SECOND)
 @pytest.mark.parametrize("f", IN_DERIVATIVES.values(), ids=IN_DERIVATIVES)
-def test_a_derivative_that_captures_what_is_differentiated_is_an_error_at_the_second_order(f, operator, backend):
+def test_a_derivative_that_captures_what_is_differentiated_is_an_error_at_the_second_order(
+    f, operator, backend
+):
     with pytest.raises(RuleError, match=CAPTURES):
         operator(of_vector(f), backend)
 
 
 @pytest.mark.parametrize("backend", MODES.values(), ids=MODES)
-@pytest.mark.parametrize("f", [*IN_PRIMALS.values(), *IN_DERIVATIVES.values()], ids=[*IN_PRIMALS, *IN_DERIVATIVES])
+@pytest.mark.parametrize(
+    "f", [*IN_PRIMALS.values(), *IN_DERIVATIVES.values()], ids=[*IN_PRIMALS, *IN_DERIVATIVES]
+)
 def test_prepared_it_is_an_error_that_names_the_rule_and_the_remedy(f, backend):
     fast = prepare(gradient, of_vector(f), backend, V)
     with pytest.raises((RuleError, TypeError, jax.errors.JaxRuntimeError)) as caught:
         fast(V)
-    if isinstance(caught.value, jax.errors.JaxRuntimeError):  # host code in compiled code: JAX quotes the error
+    # host code in compiled code: JAX quotes the error
+    if isinstance(caught.value, jax.errors.JaxRuntimeError):
         assert CAPTURES in str(caught.value)
     elif isinstance(caught.value, RuleError):
-        assert re.match(rf"^(root|fixed_point|linear_solve|<lambda>): {CAPTURES}.*ignore_derivatives", str(caught.value))
+        assert re.match(
+            rf"^(root|fixed_point|linear_solve|<lambda>): {CAPTURES}.*ignore_derivatives",
+            str(caught.value),
+        )
     else:  # JAX compiles the derivative, and finds then that it cannot
         assert isinstance(backend, AutoJax)
-        assert "Make it a positional parameter, or pass it through ignore_derivatives" in caught.value.__notes__[-1]
+        assert (
+            "Make it a positional parameter, or pass it through ignore_derivatives"
+            in caught.value.__notes__[-1]
+        )
 
 
 @each_engine
@@ -168,7 +215,9 @@ def test_what_is_ignored_outside_of_the_rule_may_be_captured(backend):
 
 
 def test_a_second_derivative_of_a_root_beside_constants_is_no_capture():
-    """The rule's own derivatives differentiate by copies of arguments that nobody differentiates."""
+    """The rule's own derivatives differentiate by copies of arguments that nobody
+    differentiates.
+    """
 
     def f(v):
         constant = array_namespace(v).asarray([3.0])
@@ -184,16 +233,24 @@ def test_what_a_differentiated_module_computes_in_a_derivative_is_found_too():
     """A parameter is a leaf of torch's graph itself, not something computed from one."""
     f = IN_DERIVATIVES["pullback"]
     with pytest.raises(RuleError, match=CAPTURES):
-        hessian(lambda given: f(given["a"], given["x"]), AutoTorch(), {"a": np.array(4.0), "x": np.array(1.0)})
+        hessian(
+            lambda given: f(given["a"], given["x"]),
+            AutoTorch(),
+            {"a": np.array(4.0), "x": np.array(1.0)},
+        )
 
 
 @pytest.mark.parametrize(
-    "backend", [AutoTorch(), AutoTorch(mode="forward"), AutoAutograd(), AutoAutograd(mode="forward")], ids=str
+    "backend",
+    [AutoTorch(), AutoTorch(mode="forward"), AutoAutograd(), AutoAutograd(mode="forward")],
+    ids=str,
 )
 def test_a_checkpoint_differentiates_what_it_captures(backend):
     f = of_vector(lambda a, x: checkpoint(lambda y: y * y * a)(x))
     plain = of_vector(lambda a, x: x * x * a)
-    np.testing.assert_allclose(gradient(f, backend, V)[0], gradient(plain, backend, V)[0], rtol=1e-12)
+    np.testing.assert_allclose(
+        gradient(f, backend, V)[0], gradient(plain, backend, V)[0], rtol=1e-12
+    )
 
 
 def by_torch(g):
@@ -206,7 +263,9 @@ def by_adinterface(g):
 
 def slope(derivative, g, ended=lambda y: y):
     """A rule whose primal is a derivative itself."""
-    return with_derivatives(lambda y: ended(derivative(g)(y)), lambda c, value, y: c * derivative(derivative(g))(y))
+    return with_derivatives(
+        lambda y: ended(derivative(g)(y)), lambda c, value, y: c * derivative(derivative(g))(y)
+    )
 
 
 TORCH_MODES = {name: MODES[name] for name in ("torch", "torch forward")}
@@ -219,7 +278,9 @@ each_derivative = pytest.mark.parametrize("derivative", [by_torch, by_adinterfac
 def test_a_primal_may_take_derivatives_of_its_own(derivative, backend):
     """Their levels have the numbers of those at which the rule was called."""
     fixed = torch.tensor(2.0, dtype=torch.float64)
-    g = slope(derivative, lambda y: fixed * y**3 * torch.eye(1, dtype=y.dtype)[0, 0], ignore_derivatives)
+    g = slope(
+        derivative, lambda y: fixed * y**3 * torch.eye(1, dtype=y.dtype)[0, 0], ignore_derivatives
+    )
     for operator in FIRST.values():
         expected = operator(lambda v: 6 * v[1] ** 2 * v[0], AutoJax())
         assert_numbers(operator(lambda v: g(v[1]) * v[0], backend), expected)
@@ -231,8 +292,11 @@ def test_a_primal_may_take_derivatives_of_its_own(derivative, backend):
 @each_derivative
 def test_what_such_a_derivative_captures_is_found_too(derivative, backend):
     in_it = lambda v: slope(derivative, lambda y: v[0] * y**3)(v[1]) * v[0]
-    at_it = lambda v: with_derivatives(lambda y: y * derivative(lambda b: b**3)(v[0]), lambda c, value, y: c)(v[1])
-    for f in (in_it, at_it) if backend.mode is None else (in_it,):  # forward, torch drops the tangent of the second
+    at_it = lambda v: with_derivatives(
+        lambda y: y * derivative(lambda b: b**3)(v[0]), lambda c, value, y: c
+    )(v[1])
+    # forward, torch drops the tangent of the second
+    for f in (in_it, at_it) if backend.mode is None else (in_it,):
         for operator in FIRST.values():
             with pytest.raises(RuleError, match=CAPTURES):
                 operator(f, backend)
@@ -242,9 +306,15 @@ def test_what_such_a_derivative_captures_is_found_too(derivative, backend):
 
 @pytest.mark.parametrize("inner", [AutoTorch(), AutoTorch(mode="forward")], ids=repr)
 def test_a_derivative_inside_a_derivative_stays_in_a_graph_of_torch(inner):
-    """It is by a constant, and captures what the derivative is given, in a backward pass outside of all calls."""
+    """It is by a constant, and captures what the derivative is given, in a backward pass outside of
+    all calls.
+    """
     square = rule(lambda x: x**2)
-    square.pullback(lambda c, value, x: c * gradient(lambda one: (one * 2 * x).sum(), inner, torch.ones_like(x))[0])
+    square.pullback(
+        lambda c, value, x: (
+            c * gradient(lambda one: (one * 2 * x).sum(), inner, torch.ones_like(x))[0]
+        )
+    )
     x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
     for slope in (
         lambda f: torch.autograd.grad(f(x), x, create_graph=True)[0],

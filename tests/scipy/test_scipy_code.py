@@ -1,4 +1,6 @@
-"""SciPy's functions on every engine, `adinterface.scipy`: values, both modes, second order; identities; what is refused."""
+"""SciPy's functions on every engine, `adinterface.scipy`: values, both modes, second order;
+identities; what is refused.
+"""
 
 import subprocess
 import sys
@@ -44,16 +46,19 @@ S = RNG.normal(size=(3, 3)) + 3 * np.eye(3)
 B = np.array([0.5, -1.0, 2.0])
 X = np.array([0.4, 1.3, 2.2])
 
-#: One use of each function; what several have in common is tried with one of them in the modes that cost more.
+#: One use of each function; what several have in common is tried with one of them in the modes that
+#: cost more.
 FIRST = {use.name: use for use in reversed(USES)}
 #: Second derivatives that take half a second.
 SLOW_TWICE = [
-    "scipy.integrate.dblquad", "scipy.linalg.lu", "scipy.linalg.solve_continuous_are", "scipy.linalg.solve_discrete_are",
+    "scipy.integrate.dblquad", "scipy.linalg.lu", "scipy.linalg.solve_continuous_are",
+    "scipy.linalg.solve_discrete_are",
 ]  # fmt: skip
 #: JAX compiles each: one of each kind.
 ON_JAX = [
-    "scipy.linalg.expm", "scipy.linalg.lu", "scipy.linalg.solve_triangular", "scipy.special.stdtr", "scipy.special.jv",
-    "scipy.signal.lfilter", "scipy.interpolate.CubicSpline", "scipy.fft.dct", "scipy.sparse: A @ x",
+    "scipy.linalg.expm", "scipy.linalg.lu", "scipy.linalg.solve_triangular", "scipy.special.stdtr",
+    "scipy.special.jv", "scipy.signal.lfilter", "scipy.interpolate.CubicSpline", "scipy.fft.dct",
+    "scipy.sparse: A @ x",
 ]  # fmt: skip
 
 
@@ -71,7 +76,9 @@ def test_each_function_on_autograd(name):
 @pytest.mark.parametrize("use", USES, ids=[f"{n}-{use.name}" for n, use in enumerate(USES)])
 def test_each_use_on_torch(use):
     second = use is FIRST[use.name] and use.name not in SLOW_TWICE
-    assert_right([use], AutoTorch(), ("value", "reverse", "second order") if second else ("value", "reverse"))
+    assert_right(
+        [use], AutoTorch(), ("value", "reverse", "second order") if second else ("value", "reverse")
+    )
 
 
 @pytest.mark.parametrize("name", ON_JAX)
@@ -79,7 +86,8 @@ def test_on_jax(name):
     assert_right([FIRST[name]], AutoJax(), ("value", "prepared"))
 
 
-# By whatever road a call comes ------------------------------------------------------------------------------------------
+# By whatever road a call comes
+# ------------------------------------------------------------------------------------------
 
 
 def log_likelihood(a, b):
@@ -94,11 +102,15 @@ def test_inside_numpy_function(backend):
     weights = np.linalg.solve(matrix, B)
     tolerance = 1e-6 if isinstance(backend, AutoFiniteDifferences) else 1e-12
     np.testing.assert_allclose(b_bar, weights, rtol=tolerance)
-    np.testing.assert_allclose(a_bar, (np.linalg.inv(matrix) - np.outer(weights, weights)) @ S, rtol=tolerance, atol=1e-9)
+    np.testing.assert_allclose(
+        a_bar, (np.linalg.inv(matrix) - np.outer(weights, weights)) @ S, rtol=tolerance, atol=1e-9
+    )
 
 
 def test_plain_arrays_go_to_scipy_itself():
-    np.testing.assert_array_equal(linalg.solve(S, B, assume_a="sym"), scipy.linalg.solve(S, B, assume_a="sym"))
+    np.testing.assert_array_equal(
+        linalg.solve(S, B, assume_a="sym"), scipy.linalg.solve(S, B, assume_a="sym")
+    )
     assert on_any_engine.linalg.LinAlgError is scipy.linalg.LinAlgError
     assert on_any_engine.optimize is scipy.optimize
     assert on_any_engine.special.jv(0, 1.0) == special.jv(0, 1.0)
@@ -108,7 +120,10 @@ def test_plain_arrays_go_to_scipy_itself():
 
 
 def test_it_is_loaded_when_asked_for():
-    code = "import sys, adinterface; print([name for name in sys.modules if name.startswith(('scipy', 'adinterface.scipy.'))])"
+    code = (
+        "import sys, adinterface; print([name for name in sys.modules if name.startswith(('scipy',"
+        " 'adinterface.scipy.'))])"
+    )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
 
@@ -118,7 +133,9 @@ def test_other_precisions(backend):
     def f(a, b):
         return np.sum(linalg.lu_solve(linalg.lu_factor(a), b)) + np.sum(special.stdtr(2.5, b))
 
-    value, gradients = value_and_gradient(numpy_function(f), backend, S.astype(np.float32), B.astype(np.float32))
+    value, gradients = value_and_gradient(
+        numpy_function(f), backend, S.astype(np.float32), B.astype(np.float32)
+    )
     wanted = value_and_gradient(f, AutoFiniteDifferences(), S, B)
     assert [value.dtype, *[g.dtype for g in gradients]] == [np.float32] * 3
     np.testing.assert_allclose(gradients[0], wanted.gradient[0], atol=1e-4)
@@ -129,26 +146,43 @@ def test_other_precisions(backend):
 def test_forward_and_second_order(cls):
     f = numpy_function(lambda x: np.sum(special.betainc(x[0], x[1], x[2])))
     x = np.array([1.5, 2.5, 0.3])
-    slopes, curvatures = gradient(f, AutoFiniteDifferences(), x)[0], hessian(f, AutoFiniteDifferences(), x)
+    slopes, curvatures = (
+        gradient(f, AutoFiniteDifferences(), x)[0],
+        hessian(f, AutoFiniteDifferences(), x),
+    )
     np.testing.assert_allclose(hessian(f, cls(), x), curvatures, atol=1e-4)
-    np.testing.assert_allclose(pushforward(f, cls(mode="forward"), (x,), (x,)).tangent, slopes @ x, atol=1e-7)
+    np.testing.assert_allclose(
+        pushforward(f, cls(mode="forward"), (x,), (x,)).tangent, slopes @ x, atol=1e-7
+    )
 
 
-# Where a function is not defined ------------------------------------------------------------------------------------------
+# Where a function is not defined
+# ------------------------------------------------------------------------------------------
 
 
 def masked(x, a):
     """Functions outside of their domains, and at its ends, in the branches that are not taken."""
     inside = (x > 0) & (x < 1)
     lower = np.where(x > 0, special.gammainc(a, x), special.gammaincc(a, -x))
-    return np.sum(lower * np.where(inside, special.betaincinv(a, 1.5, x), 0.3) + np.where(x > 0, special.expi(x), x**2) * a)
+    return np.sum(
+        lower * np.where(inside, special.betaincinv(a, 1.5, x), 0.3)
+        + np.where(x > 0, special.expi(x), x**2) * a
+    )
 
 
 AT = (np.array([0.5, -0.7, 1.2, -0.2]), 1.5)
 
 
 @pytest.mark.parametrize(
-    "backend", [AutoTorch(), AutoAutograd(), AutoJax(), AutoTorch(mode="forward"), AutoAutograd(mode="forward")], ids=repr
+    "backend",
+    [
+        AutoTorch(),
+        AutoAutograd(),
+        AutoJax(),
+        AutoTorch(mode="forward"),
+        AutoAutograd(mode="forward"),
+    ],
+    ids=repr,
 )
 def test_zero_times_a_derivative_that_is_not_finite(backend):
     wanted = gradient(masked, AutoFiniteDifferences(), *AT)
@@ -157,9 +191,13 @@ def test_zero_times_a_derivative_that_is_not_finite(backend):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of autograd, which computes with NumPy
-@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoJax()], ids=["torch", "autograd", "jax"])
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoAutograd(), AutoJax()], ids=["torch", "autograd", "jax"]
+)
 def test_it_hides_nothing_that_is_infinite(backend):
-    """Of a factor that is zero at the point alone the other's infinite derivative stays, along what changes the factor."""
+    """Of a factor that is zero at the point alone the other's infinite derivative stays, along what
+    changes the factor.
+    """
     f = numpy_function(lambda x: special.gammainc(0.5, x) ** 2)
     assert not np.isfinite(hessian(f, backend, 0.0))
     g = numpy_function(lambda x, y: y * special.gammainc(0.5, x))
@@ -168,7 +206,8 @@ def test_it_hides_nothing_that_is_infinite(backend):
     assert not np.isfinite(found[0, 1])
 
 
-# What is refused --------------------------------------------------------------------------------------------------------
+# What is refused
+# ------------------------------------------------------------------------------------------------
 
 
 def words(option, function):
@@ -177,34 +216,67 @@ def words(option, function):
 
 images, distances = on_any_engine.ndimage, on_any_engine.spatial.distance
 REFUSED = {
-    "an option": (lambda a: linalg.eigh(a, subset_by_value=[0, 1])[0], words("subset_by_value", "scipy.linalg.eigh")),
+    "an option": (
+        lambda a: linalg.eigh(a, subset_by_value=[0, 1])[0],
+        words("subset_by_value", "scipy.linalg.eigh"),
+    ),
     "another type": (
         lambda a: linalg.eigh(a, a @ a.T, type=2)[0],
         words("type=2", "scipy.linalg.eigh") + ".* Write the problem",
     ),
-    "the rest of Q": (lambda a: linalg.qr(a[:, :2])[1], "mode='full' for a matrix with more rows than .*mode='economic'"),
+    "the rest of Q": (
+        lambda a: linalg.qr(a[:, :2])[1],
+        "mode='full' for a matrix with more rows than .*mode='economic'",
+    ),
     "raw": (lambda a: linalg.qr(a, mode="raw")[1], words("mode='raw'", "scipy.linalg.qr")),
-    "a function without": (lambda a: linalg.schur(a)[0], "scipy.linalg.schur has no derivative here, and takes plain NumPy"),
-    "an order": (lambda a: special.yv(a, 1.0), "scipy.special.yv has no derivative here with respect to its order. Pass that"),
-    "an order of complex functions": (lambda a: np.real(special.jv(a, 1 + 1j * a)), "here for real arguments alone. Pass"),
+    "a function without": (
+        lambda a: linalg.schur(a)[0],
+        "scipy.linalg.schur has no derivative here, and takes plain NumPy",
+    ),
+    "an order": (
+        lambda a: special.yv(a, 1.0),
+        "scipy.special.yv has no derivative here with respect to its order. Pass that",
+    ),
+    "an order of complex functions": (
+        lambda a: np.real(special.jv(a, 1 + 1j * a)),
+        "here for real arguments alone. Pass",
+    ),
     "a metric": (
         lambda a: distances.pdist(a, "hamming"),
         words("metric='hamming'", "pdist") + ".* Those with a derivative are b",
     ),
-    "a function": (lambda a: distances.cdist(a, a, lambda u, v: u @ v), words("a function for a metric", "cdist")),
+    "a function": (
+        lambda a: distances.cdist(a, a, lambda u, v: u @ v),
+        words("a function for a metric", "cdist"),
+    ),
     "cubic images": (
         lambda a: images.map_coordinates(a, [[0.5], [0.5]]),
         words("order=3", "map_coordinates") + ".* Write order=1",
     ),
-    "output": (lambda a: images.gaussian_filter(a, 1.0, output=np.zeros((3, 3))), words("output=array", "gaussian_filter")),
-    "a complex root": (lambda a: linalg.sqrtm(-a @ a.T), r"sqrtm of this real matrix is complex.*write sqrtm\(a \+ 0j\)"),
-    "exact": (lambda a: on_any_engine.special.factorial(a, exact=True), words("exact", "factorial")),
-    "weights": (lambda a: integrate.quad(lambda x: x * a[0, 0], 0, 1, weight="cos", wvar=2.0)[0], words("weight", "quad")),
+    "output": (
+        lambda a: images.gaussian_filter(a, 1.0, output=np.zeros((3, 3))),
+        words("output=array", "gaussian_filter"),
+    ),
+    "a complex root": (
+        lambda a: linalg.sqrtm(-a @ a.T),
+        r"sqrtm of this real matrix is complex.*write sqrtm\(a \+ 0j\)",
+    ),
+    "exact": (
+        lambda a: on_any_engine.special.factorial(a, exact=True),
+        words("exact", "factorial"),
+    ),
+    "weights": (
+        lambda a: integrate.quad(lambda x: x * a[0, 0], 0, 1, weight="cos", wvar=2.0)[0],
+        words("weight", "quad"),
+    ),
     "an infinite limit": (
         lambda a: integrate.quad(lambda x: np.exp(-x), 0.0, a[0, 0] * np.inf)[0],
         "an infinite limit that is differentiated by is not supported. Write np.inf",
     ),
-    "information": (lambda a: integrate.nquad(lambda x: a[0, 0], [(0, 1)], full_output=True)[0], words("full_output", "nquad")),
+    "information": (
+        lambda a: integrate.nquad(lambda x: a[0, 0], [(0, 1)], full_output=True)[0],
+        words("full_output", "nquad"),
+    ),
     "other ends": (
         lambda a: interpolate.make_interp_spline(np.arange(3.0), a, k=2, bc_type="clamped")(1.0),
         words("bc_type='clamped'", "make_interp_spline"),
@@ -221,7 +293,10 @@ def test_what_cannot_work_says_so(what):
 
 def test_a_compiled_call_that_needs_numbers_says_so():
     f = numpy_function(lambda b: integrate.quad(np.sin, 0.0, b)[0])
-    with pytest.raises(NumpyCodeError, match=r"scipy.integrate.quad needs the numbers of its .* backend with jit=False"):
+    with pytest.raises(
+        NumpyCodeError,
+        match=r"scipy.integrate.quad needs the numbers of its .* backend with jit=False",
+    ):
         prepare(gradient, f, AutoJax(), 0.7)(0.7)
     assert prepare(gradient, f, AutoJax(jit=False), 0.7)(0.7)[0] == pytest.approx(np.sin(0.7))
 
@@ -241,7 +316,8 @@ def test_what_scipy_refuses(backend):
             gradient(numpy_function(lambda x, f=f: np.sum(f(x))), backend, B)
 
 
-# Sparse matrices --------------------------------------------------------------------------------------------------------
+# Sparse matrices
+# ------------------------------------------------------------------------------------------------
 
 A = scipy.sparse.csr_array(np.array([[1.0, 0.0, 2.0], [0.0, -3.0, 0.0]]))
 
@@ -255,15 +331,21 @@ def test_products_of_an_engines_own_arrays():
         on_any_engine.sparse.product(B, x)
 
 
-# Special functions ------------------------------------------------------------------------------------------------------
+# Special functions
+# ------------------------------------------------------------------------------------------------
 
 
 @each_engine
 @pytest.mark.parametrize(("name", "part"), [("jv", "imag"), ("yv", "imag"), ("iv", "real")])
 def test_scaled_bessel_functions_of_complex_numbers_are_refused(name, part, backend):
-    """By |Im z| and |Re z| there are no complex derivatives: what is written instead has those of its parts."""
+    """By |Im z| and |Re z| there are no complex derivatives: what is written instead has those of
+    its parts.
+    """
     scaled = getattr(special, f"{name}e")
-    said = rf"{name}e of complex numbers has no complex derivative: it is {name} times np.exp\(-np.abs\(np.{part}\(z\)\)\)"
+    said = (
+        rf"{name}e of complex numbers has no complex derivative: it is {name} times"
+        rf" np.exp\(-np.abs\(np.{part}\(z\)\)\)"
+    )
     with pytest.raises(NumpyCodeError, match=said):
         gradient(numpy_function(lambda x: np.real(scaled(0.5, x + 0.3j))), backend, 0.7)
 
@@ -271,11 +353,28 @@ def test_scaled_bessel_functions_of_complex_numbers_are_refused(name, part, back
         z = x + 1j * y
         return np.real(getattr(special, name)(0.5, z) * np.exp(-np.abs(getattr(np, part)(z))))
 
-    wanted = gradient(lambda x, y: np.real(scaled(0.5, x + 1j * y)), AutoFiniteDifferences(), 0.7, 0.3)
-    np.testing.assert_allclose(gradient(numpy_function(written), backend, 0.7, 0.3), wanted, rtol=1e-6)
+    wanted = gradient(
+        lambda x, y: np.real(scaled(0.5, x + 1j * y)), AutoFiniteDifferences(), 0.7, 0.3
+    )
+    np.testing.assert_allclose(
+        gradient(numpy_function(written), backend, 0.7, 0.3), wanted, rtol=1e-6
+    )
 
 
-OF_COMPLEX = ["erf", "erfc", "erfcx", "log_ndtr", "ndtr", "gamma", "loggamma", "rgamma", "dawsn", "spence", "wofz", "jv"]
+OF_COMPLEX = [
+    "erf",
+    "erfc",
+    "erfcx",
+    "log_ndtr",
+    "ndtr",
+    "gamma",
+    "loggamma",
+    "rgamma",
+    "dawsn",
+    "spence",
+    "wofz",
+    "jv",
+]
 
 
 def of_both_parts(name):
@@ -292,12 +391,19 @@ def of_both_parts(name):
 @pytest.mark.parametrize("name", OF_COMPLEX)
 @each_engine
 def test_functions_of_complex_numbers(name, backend):
-    """Which engines have for real numbers alone, or not at all; by the real and by the imaginary part."""
+    """Which engines have for real numbers alone, or not at all; by the real and by the imaginary
+    part.
+    """
     f, x, y = of_both_parts(name), np.array([0.6, 1.4]), np.array([0.3, -0.2])
-    found, wanted = value_and_gradient(numpy_function(f), backend, x, y), gradient(f, AutoFiniteDifferences(), x, y)
+    found, wanted = (
+        value_and_gradient(numpy_function(f), backend, x, y),
+        gradient(f, AutoFiniteDifferences(), x, y),
+    )
     np.testing.assert_allclose(found.value, f(x, y), rtol=1e-12)
     np.testing.assert_allclose(found.gradient, wanted, rtol=1e-7)
-    np.testing.assert_allclose(prepare(gradient, numpy_function(f), backend, x, y)(x, y), wanted, rtol=1e-7)
+    np.testing.assert_allclose(
+        prepare(gradient, numpy_function(f), backend, x, y)(x, y), wanted, rtol=1e-7
+    )
     direction = (np.ones(2), np.zeros(2))
     tangent = pushforward(numpy_function(f), backend, (x, y), direction).tangent
     np.testing.assert_allclose(tangent, np.sum(wanted[0]), rtol=1e-7)

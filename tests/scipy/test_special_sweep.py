@@ -1,4 +1,6 @@
-"""Special functions over their whole domain, against mpmath: a quick choice of points of what the command looks at in full."""
+"""Special functions over their whole domain, against mpmath: a quick choice of points of what the
+command looks at in full.
+"""
 
 import numpy as np
 import pytest
@@ -19,25 +21,45 @@ from adinterface import (
 
 ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 # Each is a program to compile: all are what the command is for.
-ON_JAX = ["np.logaddexp", "special.betaln", "special.erfcx", "special.i0e", "special.log_ndtr", "special.psi", "special.rgamma"]
-#: Points of one function, of each of its ways one: at others the exact numbers take mpmath seconds each.
+ON_JAX = [
+    "np.logaddexp",
+    "special.betaln",
+    "special.erfcx",
+    "special.i0e",
+    "special.log_ndtr",
+    "special.psi",
+    "special.rgamma",
+]
+#: Points of one function, of each of its ways one: at others the exact numbers take mpmath seconds
+#: each.
 CHOSEN = {
     "special.hyp2f1": [
-        (-2.0, -2.0, -7.3, -7.2), (-2.0, -0.5, 0.3, 0.9), (0.0, -2.0, 6.0, -1.0), (0.0, 1.0, 31.2, 0.2),
-        (2.5, 0.3, 1.0, 0.55), (2.5, 0.3, 6.0, -0.6), (0.3, 2.5, 1.0, -2.0), (6.0, 31.2, -2.0, 0.9999),
+        (-2.0, -2.0, -7.3, -7.2), (-2.0, -0.5, 0.3, 0.9), (0.0, -2.0, 6.0, -1.0),
+        (0.0, 1.0, 31.2, 0.2), (2.5, 0.3, 1.0, 0.55), (2.5, 0.3, 6.0, -0.6), (0.3, 2.5, 1.0, -2.0),
+        (6.0, 31.2, -2.0, 0.9999),
     ],
 }  # fmt: skip
-CASES = [(name, engine) for name in FUNCTIONS for engine in ("torch", "autograd")] + [(name, "jax") for name in ON_JAX]
+CASES = [(name, engine) for name in FUNCTIONS for engine in ("torch", "autograd")] + [
+    (name, "jax") for name in ON_JAX
+]
 
 
 @pytest.mark.parametrize(("name", "engine"), CASES)
 def test_values_and_derivatives_are_right_or_refused(name, engine, monkeypatch):
     backend = ENGINES[engine]
     if name in CHOSEN:
-        monkeypatch.setattr(sweep, "points", lambda name, axes, limit: [np.array(column) for column in zip(*CHOSEN[name])])
+        monkeypatch.setattr(
+            sweep,
+            "points",
+            lambda name, axes, limit: [np.array(column) for column in zip(*CHOSEN[name])],
+        )
     if not sweep.offered(name, backend):
         with pytest.raises(NumpyCodeError, match="does not work on"):
-            gradient(numpy_function(sweep.numpy_code(name)), backend, *[np.array(0.3)] * len(FUNCTIONS[name].axes))
+            gradient(
+                numpy_function(sweep.numpy_code(name)),
+                backend,
+                *[np.array(0.3)] * len(FUNCTIONS[name].axes),
+            )
         return
     for dtype, count in (("float64", 10), ("float32", 6)):
         findings = sweep.sweep(name, backend, count, dtype)
@@ -45,7 +67,8 @@ def test_values_and_derivatives_are_right_or_refused(name, engine, monkeypatch):
         assert findings[0].right > 0
 
 
-# What was wrong once, at the points where it was found ----------------------------------------------------------------
+# What was wrong once, at the points where it was found
+# ----------------------------------------------------------------
 
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 
@@ -73,31 +96,54 @@ WRONG_ONCE = [
     ("special.hyp2f1", (6.0, 0.0, 1.0, -80.3)),
 ]
 # JAX compiles each of their many steps by itself, so it has one of a kind.
-ONCE_ON_JAX = {("special.log_ndtr", (7.7,)), ("special.psi", (-22.3,)), ("special.binom", (180.0, 3.0)), ("np.i0", (1e-7,))}
+ONCE_ON_JAX = {
+    ("special.log_ndtr", (7.7,)),
+    ("special.psi", (-22.3,)),
+    ("special.binom", (180.0, 3.0)),
+    ("np.i0", (1e-7,)),
+}
 
 
 @pytest.mark.parametrize(
     ("name", "args", "engine"),
-    [(*case, engine) for case in WRONG_ONCE for engine in ENGINES if engine != "jax" or case in ONCE_ON_JAX],
+    [
+        (*case, engine)
+        for case in WRONG_ONCE
+        for engine in ENGINES
+        if engine != "jax" or case in ONCE_ON_JAX
+    ],
 )
 def test_what_was_wrong_once(name, args, engine):
     backend = ENGINES[engine]
     value, slopes = value_and_gradient(numpy_function(sweep.numpy_code(name)), backend, *args)
     wanted, *derivatives = sweep.references(name, args)
     assert sweep.error(value, wanted) < sweep.TOLERANCE
-    assert [sweep.error(slope, derivative) < sweep.TOLERANCE for slope, derivative in zip(slopes, derivatives)] == [True] * len(
-        args
-    )
+    assert [
+        sweep.error(slope, derivative) < sweep.TOLERANCE
+        for slope, derivative in zip(slopes, derivatives)
+    ] == [True] * len(args)
 
 
 @each_engine
 @pytest.mark.parametrize(
     ("f", "args", "domain"),
     [
-        (special.beta, (-3.3, 2.0), r"scipy.special.beta has a derivative here for a \+ b > 0 alone"),
-        (special.betaln, (-3.3, 2.0), r"scipy.special.betaln has a derivative here for a \+ b > 0 alone"),
+        (
+            special.beta,
+            (-3.3, 2.0),
+            r"scipy.special.beta has a derivative here for a \+ b > 0 alone",
+        ),
+        (
+            special.betaln,
+            (-3.3, 2.0),
+            r"scipy.special.betaln has a derivative here for a \+ b > 0 alone",
+        ),
         (special.binom, (-2.5, 2.0), "scipy.special.binom has a derivative here for n > -1 alone"),
-        (special.poch, (-2.5, 2.0), r"scipy.special.poch has a derivative here for z >= 0 and z \+ m > 0 alone"),
+        (
+            special.poch,
+            (-2.5, 2.0),
+            r"scipy.special.poch has a derivative here for z >= 0 and z \+ m > 0 alone",
+        ),
     ],
 )
 def test_outside_of_its_range_a_function_is_refused(f, args, domain, backend):
@@ -125,10 +171,14 @@ def test_a_compiled_call_gives_nan_instead_of_the_error():
 )
 def test_jax_refuses_what_float32_leaves_too_little_of(f, args, domain):
     narrow = [np.float32(x) for x in args]
-    words = rf"has a derivative here for {domain} alone\. In float32, that is: pass float64 arguments"
+    words = (
+        rf"has a derivative here for {domain} alone\. In float32, that is: pass float64 arguments"
+    )
     with pytest.raises(NumpyCodeError, match=words):
         gradient(numpy_function(f), AutoJax(), *map(Constant, narrow[:-1]), np.asarray(narrow[-1]))
     wide = [np.float64(x) for x in narrow]  # the remedy
-    slope = gradient(numpy_function(f), AutoJax(), *map(Constant, wide[:-1]), np.asarray(wide[-1]))[-1]
+    slope = gradient(numpy_function(f), AutoJax(), *map(Constant, wide[:-1]), np.asarray(wide[-1]))[
+        -1
+    ]
     exact = sweep.references(f"special.{f.__name__}", tuple(float(x) for x in wide))[-1]
     assert sweep.error(float(slope), exact) < sweep.TOLERANCE

@@ -1,4 +1,6 @@
-"""`AutoSparse`: the same numbers as dense on every engine, in few products, and never an entry less."""
+"""`AutoSparse`: the same numbers as dense on every engine, in few products, and never an entry
+less.
+"""
 
 import pickle
 import subprocess
@@ -75,7 +77,8 @@ def close(matrix, expected, backend):
     np.testing.assert_allclose(dense(matrix), expected, rtol=0, atol=tolerance)
 
 
-# The same numbers ------------------------------------------------------------------------------------------------------
+# The same numbers
+# ------------------------------------------------------------------------------------------------
 
 
 @each_backend
@@ -84,13 +87,18 @@ def close(matrix, expected, backend):
 def test_published_problems_are_as_dense(problem, detect, backend):
     x = problem.x(18)
     operator = hessian if problem.scalar else jacobian
-    found, expected = operator(problem.f, AutoSparse(backend, detect=detect), x), operator(problem.f, backend, x)
+    found, expected = (
+        operator(problem.f, AutoSparse(backend, detect=detect), x),
+        operator(problem.f, backend, x),
+    )
     matrix, expected = (found, expected) if problem.scalar else (found[0], expected[0])
     assert isinstance(matrix, scipy.sparse.csr_array)
     assert matrix.dtype == "float64"
     assert matrix.has_canonical_format
     if backend == BACKENDS["finite"] and problem.scalar:
-        np.testing.assert_allclose(dense(matrix), expected, rtol=0, atol=1e-4 * np.abs(expected).max())
+        np.testing.assert_allclose(
+            dense(matrix), expected, rtol=0, atol=1e-4 * np.abs(expected).max()
+        )
     else:
         close(matrix, expected, backend)
 
@@ -98,9 +106,11 @@ def test_published_problems_are_as_dense(problem, detect, backend):
 @pytest.mark.parametrize(
     "backend",
     [
-        AutoJax(mode="forward"), AutoJax(mode="reverse"), AutoJax(chunk_size=1), AutoTorch(mode="forward"),
-        AutoTorch(mode="reverse"), AutoTorch(chunk_size=2), AutoAutograd(mode="forward"), AutoAutograd(mode="reverse"),
-        AutoFiniteDifferences(native=AutoTorch()), SecondOrder(AutoFiniteDifferences(), AutoAutograd()),
+        AutoJax(mode="forward"), AutoJax(mode="reverse"), AutoJax(chunk_size=1),
+        AutoTorch(mode="forward"), AutoTorch(mode="reverse"), AutoTorch(chunk_size=2),
+        AutoAutograd(mode="forward"), AutoAutograd(mode="reverse"),
+        AutoFiniteDifferences(native=AutoTorch()),
+        SecondOrder(AutoFiniteDifferences(), AutoAutograd()),
     ],
     ids=str,
 )  # fmt: skip
@@ -115,7 +125,11 @@ def test_modes_chunks_and_pairs_give_the_same(backend):
 @each_engine
 def test_forms(backend):
     expected = jacobian(chain, backend, X)[0]
-    classes = {"csr": scipy.sparse.csr_array, "csc": scipy.sparse.csc_array, "coo": scipy.sparse.coo_array}
+    classes = {
+        "csr": scipy.sparse.csr_array,
+        "csc": scipy.sparse.csc_array,
+        "coo": scipy.sparse.coo_array,
+    }
     for form, cls in classes.items():
         (matrix,) = jacobian(chain, AutoSparse(backend, format=form), X)
         assert type(matrix) is cls
@@ -125,10 +139,15 @@ def test_forms(backend):
     assert isinstance(native, own[type(backend).name])
     assert str(native.dtype).endswith("float64")
     close(native, expected, backend)
-    close(hessian(energy, AutoSparse(backend, format="native"), X), hessian(energy, backend, X), backend)
+    close(
+        hessian(energy, AutoSparse(backend, format="native"), X),
+        hessian(energy, backend, X),
+        backend,
+    )
 
 
-# Arguments -------------------------------------------------------------------------------------------------------------
+# Arguments
+# ------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -174,9 +193,11 @@ def test_half_precision_is_native_or_refused():
     half = torch.tensor(X, dtype=torch.bfloat16)
     with pytest.raises(PrecisionError) as refused:
         jacobian(lambda x: x * x, AutoSparse(AutoTorch()), half)
-    assert str(refused.value) == (
-        "jacobian: SciPy has no sparse matrices of dtype bfloat16, and nothing is widened silently. Take the engine's "
-        'own, AutoSparse(..., format="native"), or convert the leaf to float32 or float64.'
+    assert (
+        str(refused.value)
+        == "jacobian: SciPy has no sparse matrices of dtype bfloat16, and nothing is widened"
+        ' silently. Take the engine\'s own, AutoSparse(..., format="native"), or convert the'
+        " leaf to float32 or float64."
     )
     (matrix,) = jacobian(lambda x: x * x, AutoSparse(AutoTorch(), format="native"), half)
     assert matrix.dtype == torch.bfloat16
@@ -187,9 +208,10 @@ def test_half_precision_is_native_or_refused():
 def test_complex_arguments_are_refused_and_complex_results_are_right(backend):
     with pytest.raises(NotDifferentiableError) as refused:
         jacobian(lambda z: z * z, AutoSparse(backend), X + 1j)
-    assert str(refused.value) == (
-        "jacobian: AutoSparse takes real arguments, but one is complex. Pass its real and imaginary parts as two real arrays, "
-        "or take the dense Jacobian without AutoSparse."
+    assert (
+        str(refused.value)
+        == "jacobian: AutoSparse takes real arguments, but one is complex. Pass its real and"
+        " imaginary parts as two real arrays, or take the dense Jacobian without AutoSparse."
     )
 
     def f(x):
@@ -204,18 +226,26 @@ def test_complex_arguments_are_refused_and_complex_results_are_right(backend):
 def test_complex_results_want_forward_mode():
     with pytest.raises(OutputError) as refused:
         jacobian(lambda x: 1j * x, AutoSparse(AutoJax(mode="reverse")), X)
-    assert str(refused.value) == (
-        "jacobian: a complex result has no rows in reverse mode that a sparse Jacobian could be made of. Return its real and "
-        "imaginary parts, or choose a backend with forward mode."
+    assert (
+        str(refused.value)
+        == "jacobian: a complex result has no rows in reverse mode that a sparse Jacobian could be"
+        " made of. Return its real and imaginary parts, or choose a backend with forward mode."
     )
 
 
-# Detection -------------------------------------------------------------------------------------------------------------
+# Detection
+# ------------------------------------------------------------------------------------------------
 
 
 NATIVE = {
-    "jax": (AutoJax(), lambda x: jnp.concatenate([jnp.sum(x**2)[None], x[1:] * x[:-1] + jnp.sin(x[1:])])),
-    "torch": (AutoTorch(), lambda x: torch.cat([(x**2).sum()[None], x[1:] * x[:-1] + torch.sin(x[1:])])),
+    "jax": (
+        AutoJax(),
+        lambda x: jnp.concatenate([jnp.sum(x**2)[None], x[1:] * x[:-1] + jnp.sin(x[1:])]),
+    ),
+    "torch": (
+        AutoTorch(),
+        lambda x: torch.cat([(x**2).sum()[None], x[1:] * x[:-1] + torch.sin(x[1:])]),
+    ),
 }
 
 
@@ -225,16 +255,24 @@ def test_native_code_is_probed(backend, f):
     (matrix,) = jacobian(f, sparse, X)
     close(matrix, jacobian(chain, AutoAutograd(), X)[0], backend)
     assert matrix.nnz == 16
-    with pytest.raises(SparsityError, match=r"jacobian: f cannot be traced for its pattern .* Write it with array_namespace"):
+    with pytest.raises(
+        SparsityError,
+        match=r"jacobian: f cannot be traced for its pattern .* Write it with array_namespace",
+    ):
         jacobian(f, AutoSparse(backend, detect="trace"), X)
 
 
-@pytest.mark.parametrize("backend", [AutoAutograd(), AutoFiniteDifferences(), AutoJax(mode="reverse")], ids=str)
+@pytest.mark.parametrize(
+    "backend", [AutoAutograd(), AutoFiniteDifferences(), AutoJax(mode="reverse")], ids=str
+)
 def test_probing_at_a_special_point_misses_nothing(backend):
     sparse = AutoSparse(backend, detect="probe")
     assert sparsity(jacobian, lambda x: x[1:] * x[:-1], sparse, np.zeros(6)).nnz == 10
-    assert sparsity(jacobian, lambda x: array_namespace(x).exp(-(x**2)), sparse, np.zeros(4)).nnz == 4
-    near = sparsity(jacobian, lambda x: array_namespace(x).sqrt(x), sparse, np.full(4, 1e-3))  # not finite below zero
+    assert (
+        sparsity(jacobian, lambda x: array_namespace(x).exp(-(x**2)), sparse, np.zeros(4)).nnz == 4
+    )
+    # not finite below zero
+    near = sparsity(jacobian, lambda x: array_namespace(x).sqrt(x), sparse, np.full(4, 1e-3))
     assert near.nnz == 4
 
 
@@ -252,7 +290,9 @@ def test_a_pattern_that_could_only_be_probed_at_the_arguments_is_checked_always(
     with pytest.raises(SparsityError, match="It was found at other arguments, near which f fails"):
         fast(np.array([1.0, 2.0, 3.0, 4.0]))  # where the entry that vanished does not
     report = explain(jacobian, f, sparse, x)
-    assert any("probed at the arguments alone, as f fails beside them" in step for step in report.steps)
+    assert any(
+        "probed at the arguments alone, as f fails beside them" in step for step in report.steps
+    )
     capsys.readouterr()
 
 
@@ -284,8 +324,9 @@ def test_a_pattern_of_the_users_in_any_form(backend):
     expected = jacobian(chain, AutoAutograd(), X)[0]
     pattern = scipy.sparse.csr_array(expected != 0)
     forms = [
-        pattern, pattern.tocsc(), pattern.tocoo(), pattern.tolil(), pattern.toarray(), SparsityPattern(pattern),
-        torch.tensor(pattern.toarray()).to_sparse(), BCOO.fromdense(jnp.asarray(pattern.toarray())),
+        pattern, pattern.tocsc(), pattern.tocoo(), pattern.tolil(), pattern.toarray(),
+        SparsityPattern(pattern), torch.tensor(pattern.toarray()).to_sparse(),
+        BCOO.fromdense(jnp.asarray(pattern.toarray())),
     ]  # fmt: skip
     autos = {AutoSparse(backend, pattern=form) for form in forms}
     assert len(autos) == 1
@@ -309,7 +350,11 @@ def test_patterns_are_kept_with_their_colouring(backend, tmp_path):
     assert hash(again) == hash(pattern)
     assert str(again.colouring) == str(pattern.colouring) == "2 colours of columns and 1 full row"
     with mock.patch("adinterface.sparse.operators.choose", side_effect=AssertionError):
-        close(jacobian(chain, AutoSparse(backend, pattern=again), X)[0], jacobian(chain, backend, X)[0], backend)
+        close(
+            jacobian(chain, AutoSparse(backend, pattern=again), X)[0],
+            jacobian(chain, backend, X)[0],
+            backend,
+        )
     auto = AutoSparse(backend, pattern=again)
     assert pickle.loads(pickle.dumps(auto)) == auto
     assert pickle.loads(pickle.dumps(again)).colouring.passes == 3
@@ -317,12 +362,20 @@ def test_patterns_are_kept_with_their_colouring(backend, tmp_path):
 
 def test_a_colouring_for_another_mode_is_made_anew():
     pattern = sparsity(jacobian, chain, AutoJax(), X)
-    close(jacobian(chain, AutoSparse(AutoTorch(mode="reverse"), pattern=pattern), X)[0], jacobian(chain, AutoTorch(), X)[0], X)
+    close(
+        jacobian(chain, AutoSparse(AutoTorch(mode="reverse"), pattern=pattern), X)[0],
+        jacobian(chain, AutoTorch(), X)[0],
+        X,
+    )
 
 
 def test_a_pattern_shows_itself(tmp_path):
     pattern = sparsity(jacobian, chain, AutoAutograd(), X)
-    assert repr(pattern) == "SparsityPattern(6 x 6, 16 entries, density 44.4 %, 2 colours of columns and 1 full row: 3 passes)"
+    assert (
+        repr(pattern)
+        == "SparsityPattern(6 x 6, 16 entries, density 44.4 %, 2 colours of columns and 1 full row:"
+        " 3 passes)"
+    )
     assert repr(SparsityPattern(np.eye(3)[:1])) == "SparsityPattern(1 x 3, 1 entry, density 33.3 %)"
     import matplotlib as mpl
 
@@ -336,7 +389,8 @@ def test_a_pattern_shows_itself(tmp_path):
         plt.close(axes.figure)
 
 
-# Prepared --------------------------------------------------------------------------------------------------------------
+# Prepared
+# ------------------------------------------------------------------------------------------------
 
 
 @each_backend
@@ -352,8 +406,11 @@ def test_prepared_calls_detect_colour_and_check_once(backend):
     close(fast(X)[0], jacobian(chain, backend, X)[0], backend)
     at_first, evaluations = evaluations, 0
     close(fast(X + 1)[0], jacobian(chain, backend, X + 1)[0], backend)
-    # Adaptive differences take up to ten evaluations for each of the six seeds, and one at the point.
-    most = {"jax": 0, "torch": 1, "autograd": 1, "finite_differences": 10 * 6 + 1}[type(backend).name]
+    # Adaptive differences take up to ten evaluations for each of the six seeds, and one at the
+    # point.
+    most = {"jax": 0, "torch": 1, "autograd": 1, "finite_differences": 10 * 6 + 1}[
+        type(backend).name
+    ]
     assert evaluations == most or (most > 1 and evaluations < most)
     assert at_first > evaluations
     close(fast(X[:4])[0], jacobian(chain, backend, X[:4])[0], backend)
@@ -385,23 +442,29 @@ def test_inside_jax_transformations():
         np.testing.assert_allclose(product(jnp.asarray(X), jnp.asarray(X)), expected, rtol=1e-12)
         with pytest.raises(SparsityError) as refused:
             jax.jit(lambda x: jacobian(chain, AutoSparse(AutoJax()), x)[0].data)(jnp.asarray(X))
-    assert str(refused.value) == (
-        "jacobian: inside a transformation of jax a SciPy matrix cannot hold what is traced. Take AutoSparse(..., "
-        'format="native").'
+    assert (
+        str(refused.value)
+        == "jacobian: inside a transformation of jax a SciPy matrix cannot hold what is traced."
+        ' Take AutoSparse(..., format="native").'
     )
 
 
 def test_inside_a_transformation_nothing_can_be_probed():
     with pytest.raises(SparsityError) as refused:
-        jax.jit(lambda x: jacobian(jnp.sin, AutoSparse(AutoJax(), format="native"), x)[0].data)(jnp.ones(3))
-    assert "inside a transformation of the engine there are no numbers to probe f with" in str(refused.value)
+        jax.jit(lambda x: jacobian(jnp.sin, AutoSparse(AutoJax(), format="native"), x)[0].data)(
+            jnp.ones(3)
+        )
+    assert "inside a transformation of the engine there are no numbers to probe f with" in str(
+        refused.value
+    )
     pattern = sparsity(jacobian, jnp.sin, AutoJax(), np.ones(3))
     given = AutoSparse(AutoJax(), format="native", pattern=pattern)
     found = jax.jit(lambda x: jacobian(jnp.sin, given, x)[0].data)(jnp.ones(3))
     np.testing.assert_allclose(found, np.cos(np.ones(3)), rtol=1e-6)
 
 
-# Verification ----------------------------------------------------------------------------------------------------------
+# Verification
+# ------------------------------------------------------------------------------------------------
 
 
 @each_backend
@@ -411,13 +474,17 @@ def test_a_wrong_pattern_is_found_and_the_rows_are_named(backend):
         jacobian(chain, sparse, X)
     message = str(refused.value)
     assert message.startswith(
-        "jacobian: the derivative has entries outside its pattern (given) in rows 0, 1, 2, 3, 4 and 1 more: along a random "
-        "direction row 0 is "
+        "jacobian: the derivative has entries outside its pattern (given) in rows 0, 1, 2, 3, 4 and"
+        " 1 more: along a random direction row 0 is "
     )
-    assert message.endswith("Leave pattern=... out to have it detected, or compare it with sparsity(...).")
+    assert message.endswith(
+        "Leave pattern=... out to have it detected, or compare it with sparsity(...)."
+    )
     unchecked = AutoSparse(backend, pattern=np.eye(6), check=False)
     assert jacobian(chain, unchecked, X)[0].nnz == 6
-    with pytest.raises(SparsityError, match=r"hessian: the derivative has entries outside its pattern \(given\)"):
+    with pytest.raises(
+        SparsityError, match=r"hessian: the derivative has entries outside its pattern \(given\)"
+    ):
         hessian(energy, AutoSparse(backend, pattern=np.eye(6)), X)
 
 
@@ -438,14 +505,16 @@ def test_a_pattern_that_changes_with_the_values_is_found_in_every_call(backend):
         fast(-X)
     assert "(trace at these values, because f branches on them)" in str(refused.value)
     assert str(refused.value).endswith(
-        "f branches on values, and these lead another way: make the call without prepare, or pass a pattern=... that holds for "
-        "every branch."
+        "f branches on values, and these lead another way: make the call without prepare, or pass a"
+        " pattern=... that holds for every branch."
     )
     close(jacobian(f, AutoSparse(backend), -X)[0], jacobian(f, backend, -X)[0], backend)
 
 
 @pytest.mark.parametrize(
-    ("backend", "compiles"), [(AutoJax(), True), (AutoJax(jit=False), False), (AutoTorch(), False)], ids=str
+    ("backend", "compiles"),
+    [(AutoJax(), True), (AutoJax(jit=False), False), (AutoTorch(), False)],
+    ids=str,
 )
 def test_check_always_and_first(backend, compiles):
     def f(x):
@@ -478,7 +547,8 @@ def permuted(x):
     return rest
 
 
-# What is told ----------------------------------------------------------------------------------------------------------
+# What is told
+# ------------------------------------------------------------------------------------------------
 
 
 def rows(x):
@@ -506,74 +576,121 @@ def test_numpy_code_is_traced(name, backend):
 
 def test_explain_says_how_the_pattern_was_found(capsys):
     report = explain(jacobian, chain, AutoSparse(AutoJax()), X)
-    assert report.steps[0] == (
-        "AutoJax: pattern: trace, whatever the values are; 6 x 6, 16 entries, 2 colours of columns and 1 full row"
+    assert (
+        report.steps[0]
+        == "AutoJax: pattern: trace, whatever the values are; 6 x 6, 16 entries, 2 colours of"
+        " columns and 1 full row"
     )
-    made = "AutoJax: 3 products with the Jacobian: 2 colours of columns and 1 full row; one more, to check them"
+    made = (
+        "AutoJax: 3 products with the Jacobian: 2 colours of columns and 1 full row; one more, to"
+        " check them"
+    )
     assert made in report.steps
     report = explain(hessian, lambda x: torch.sum(x**3), AutoSparse(AutoTorch()), X)
     (step,) = [step for step in report.steps if "pattern" in step]
-    assert step.startswith("AutoTorch: pattern: probed, because tracing met TypeError: sum(): argument 'input'")
+    assert step.startswith(
+        "AutoTorch: pattern: probed, because tracing met TypeError: sum(): argument 'input'"
+    )
     capsys.readouterr()
 
 
-# Values ----------------------------------------------------------------------------------------------------------------
+# Values
+# ------------------------------------------------------------------------------------------------
 
 
 def test_other_operators_do_as_without():
     sparse = AutoSparse(AutoTorch())
-    np.testing.assert_array_equal(gradient(energy, sparse, X)[0], gradient(energy, AutoTorch(), X)[0])
+    np.testing.assert_array_equal(
+        gradient(energy, sparse, X)[0], gradient(energy, AutoTorch(), X)[0]
+    )
     np.testing.assert_array_equal(hvp(energy, sparse, X, X), hvp(energy, AutoTorch(), X, X))
-    np.testing.assert_array_equal(prepare(gradient, energy, sparse, X)(X)[0], gradient(energy, AutoTorch(), X)[0])
+    np.testing.assert_array_equal(
+        prepare(gradient, energy, sparse, X)(X)[0], gradient(energy, AutoTorch(), X)[0]
+    )
 
 
 def test_options_are_checked():
     assert repr(AutoSparse(AutoAutograd())) == "AutoSparse(backend=AutoAutograd())"
-    with pytest.raises(ValueError, match="AutoSparse: detect must be 'auto', 'trace' or 'probe', not 'guess'"):
+    with pytest.raises(
+        ValueError, match="AutoSparse: detect must be 'auto', 'trace' or 'probe', not 'guess'"
+    ):
         AutoSparse(AutoJax(), detect="guess")
-    with pytest.raises(ValueError, match="AutoSparse: format must be 'csr', 'csc', 'coo' or 'native', not 'dense'"):
+    with pytest.raises(
+        ValueError, match="AutoSparse: format must be 'csr', 'csc', 'coo' or 'native', not 'dense'"
+    ):
         AutoSparse(AutoJax(), format="dense")
-    with pytest.raises(ValueError, match="AutoSparse: check must be 'first', 'always' or False, not True"):
+    with pytest.raises(
+        ValueError, match="AutoSparse: check must be 'first', 'always' or False, not True"
+    ):
         AutoSparse(AutoJax(), check=True)
-    with pytest.raises(TypeError, match="AutoSparse: format must be 'csr', 'csc', 'coo' or 'native', not 3"):
+    with pytest.raises(
+        TypeError, match="AutoSparse: format must be 'csr', 'csc', 'coo' or 'native', not 3"
+    ):
         AutoSparse(AutoJax(), format=3)
     with pytest.raises(BackendError, match="AutoSparse: backend must be a backend, not 'jax'"):
         AutoSparse("jax")
-    with pytest.raises(BackendError, match="SecondOrder: outer cannot be AutoSparse, which stands outermost: "):
+    with pytest.raises(
+        BackendError, match="SecondOrder: outer cannot be AutoSparse, which stands outermost: "
+    ):
         SecondOrder(AutoSparse(AutoJax()), AutoJax())
-    with pytest.raises(TypeError, match="SparsityPattern takes a sparse matrix or a dense 2-d array, not a str"):
+    with pytest.raises(
+        TypeError, match="SparsityPattern takes a sparse matrix or a dense 2-d array, not a str"
+    ):
         AutoSparse(AutoJax(), pattern="csr")
-    with pytest.raises(ValueError, match=r"SparsityPattern: a pattern is y.size x x.size, but this has shape \(3,\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"SparsityPattern: a pattern is y.size x x.size, but this has shape \(3,\)",
+    ):
         AutoSparse(AutoJax(), pattern=np.ones(3))
-    with pytest.raises(ValueError, match=r"SparsityPattern: an entry stands outside the shape \(2, 2\)"):
+    with pytest.raises(
+        ValueError, match=r"SparsityPattern: an entry stands outside the shape \(2, 2\)"
+    ):
         SparsityPattern.of_entries([0], [2], (2, 2))
 
 
 def test_patterns_of_another_shape_are_refused():
-    with pytest.raises(SparsityError, match=r"the pattern has shape \(6, 5\), but the differentiated arguments hold 6"):
+    with pytest.raises(
+        SparsityError,
+        match=r"the pattern has shape \(6, 5\), but the differentiated arguments hold 6",
+    ):
         jacobian(chain, AutoSparse(AutoTorch(), pattern=np.ones((6, 5))), X)
-    with pytest.raises(SparsityError, match=r"jacobian: the pattern has shape \(5, 6\), but f has 6 outputs and 6 inputs"):
+    with pytest.raises(
+        SparsityError,
+        match=r"jacobian: the pattern has shape \(5, 6\), but f has 6 outputs and 6 inputs",
+    ):
         jacobian(chain, AutoSparse(AutoTorch(), pattern=np.ones((5, 6))), X)
-    with pytest.raises(SparsityError, match="AutoSparse: a Hessian is square, but its pattern has shape"):
+    with pytest.raises(
+        SparsityError, match="AutoSparse: a Hessian is square, but its pattern has shape"
+    ):
         hessian(energy, AutoSparse(AutoTorch(), pattern=np.ones((5, 6))), X)
-    wrong = SparsityPattern(np.ones((6, 6))).coloured(Colouring("columns", np.zeros(6, int), np.zeros(0, int)))
-    with pytest.raises(SparsityError, match="the colouring of this pattern puts two entries into one place"):
+    wrong = SparsityPattern(np.ones((6, 6))).coloured(
+        Colouring("columns", np.zeros(6, int), np.zeros(0, int))
+    )
+    with pytest.raises(
+        SparsityError, match="the colouring of this pattern puts two entries into one place"
+    ):
         jacobian(chain, AutoSparse(AutoTorch(), pattern=wrong), X)
 
 
 def test_a_dense_hessian_is_refused():
     with pytest.raises(SparsityError) as refused:
         hessian(lambda x: array_namespace(x).sum(x) ** 2, AutoSparse(AutoJax()), np.ones(20_000))
-    assert str(refused.value) == (
-        "AutoSparse: the Hessian of f, of 20000 inputs, would have up to 400000000 entries, so it is not sparse: something in "
-        "f, such as the square of a sum, lets nearly all inputs meet. Use hvp, which needs no matrix."
+    assert (
+        str(refused.value)
+        == "AutoSparse: the Hessian of f, of 20000 inputs, would have up to 400000000 entries, so"
+        " it is not sparse: something in f, such as the square of a sum, lets nearly all inputs"
+        " meet. Use hvp, which needs no matrix."
     )
 
 
 def test_sparsity_refuses_what_gives_no_matrix():
-    with pytest.raises(TypeError, match=r"sparsity: gradient gives no matrix\. Pass jacobian or hessian\."):
+    with pytest.raises(
+        TypeError, match=r"sparsity: gradient gives no matrix\. Pass jacobian or hessian\."
+    ):
         sparsity(gradient, energy, AutoJax(), X)
-    with pytest.raises(TypeError, match="sparsity: f must be a function, but is the backend AutoJax"):
+    with pytest.raises(
+        TypeError, match="sparsity: f must be a function, but is the backend AutoJax"
+    ):
         sparsity(jacobian, AutoJax(), chain, X)
 
 
@@ -590,15 +707,23 @@ def test_the_extra_is_named_where_scipy_is_missing():
             assert error.__suppress_context__
             print(error)
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True)
-    assert done.stdout == "AutoSparse needs SciPy, which is not installed: pip install 'adinterface[sparse]'\n"
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True
+    )
+    assert (
+        done.stdout
+        == "AutoSparse needs SciPy, which is not installed: pip install 'adinterface[sparse]'\n"
+    )
 
 
 def test_plotting_names_matplotlib_where_it_is_missing():
     without = mock.patch.dict(sys.modules, {"matplotlib": None, "matplotlib.pyplot": None})
     with without, pytest.raises(MissingEngineError) as missing:
         SparsityPattern(np.eye(2)).plot()
-    message = "SparsityPattern.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'"
+    message = (
+        "SparsityPattern.plot needs matplotlib, which is not installed: pip install"
+        " 'adinterface[demo]'"
+    )
     assert str(missing.value) == message
     assert missing.value.__suppress_context__
 

@@ -1,4 +1,6 @@
-"""Patterns from traces: nothing is ever missing, whatever functions f is made of; what is too much is counted."""
+"""Patterns from traces: nothing is ever missing, whatever functions f is made of; what is too much
+is counted.
+"""
 
 from __future__ import annotations
 
@@ -58,12 +60,15 @@ def pattern(f: Function, arrays: Sequence[Array], *, second: bool = False) -> Ar
     return traced_pattern(outputs, arrays, [], second=second, values=True).pattern.toarray()
 
 
-# Every function --------------------------------------------------------------------------------------------------------
+# Every function
+# ------------------------------------------------------------------------------------------------
 
 USES = [use for use in (*uses.USES, *numpy_code.USES) if use.kind != "flat"]
 
 
-def test_every_function_of_the_array_api_and_of_numpy_code_is_traced_without_a_missing_entry() -> None:
+def test_every_function_of_the_array_api_and_of_numpy_code_is_traced_without_a_missing_entry() -> (
+    None
+):
     entries = surplus = 0
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -84,7 +89,8 @@ def in_namespace(use: Use) -> Function:
     return (lambda *arrays: use.f(array_namespace(*arrays), *arrays)) if use.neutral else use.f
 
 
-# Random programs -------------------------------------------------------------------------------------------------------
+# Random programs
+# ------------------------------------------------------------------------------------------------
 
 
 def smooth(rng: np.random.Generator) -> Function:
@@ -93,7 +99,9 @@ def smooth(rng: np.random.Generator) -> Function:
 
 
 def pointwise_pair(rng: np.random.Generator) -> Function:
-    name = str(rng.choice(["multiply", "add", "subtract", "atan2", "hypot", "maximum", "logaddexp"]))
+    name = str(
+        rng.choice(["multiply", "add", "subtract", "atan2", "hypot", "maximum", "logaddexp"])
+    )
     return lambda xp, x: getattr(xp, name)(x, xp.flip(x) + 0.3)
 
 
@@ -150,8 +158,8 @@ def branched(rng: np.random.Generator) -> Function:
 
 
 MOVES = [
-    smooth, smooth, pointwise_pair, shifted, neighbours, product, taken, masked, clipped, running, sorted_, written,
-    branched,
+    smooth, smooth, pointwise_pair, shifted, neighbours, product, taken, masked, clipped, running,
+    sorted_, written, branched,
 ]  # fmt: skip
 
 

@@ -1,4 +1,6 @@
-"""Prepared `AutoSparse` calls with other static values, at other points, inside transformations: right, or refused."""
+"""Prepared `AutoSparse` calls with other static values, at other points, inside transformations:
+right, or refused.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -35,18 +37,28 @@ from adinterface.sparse import SparsityPattern, sparsity
 
 X = np.array([0.7, -1.3, 0.4, 2.1, 0.9, -0.6])
 OPERATORS = (jacobian, value_and_jacobian, hessian, value_gradient_and_hessian)
-each_operator = pytest.mark.parametrize("operator", OPERATORS, ids=[operator.__name__ for operator in OPERATORS])
+each_operator = pytest.mark.parametrize(
+    "operator", OPERATORS, ids=[operator.__name__ for operator in OPERATORS]
+)
 
 
 def second(backend):
     """What Hessians are taken by: differences of exact gradients where the backend measures."""
-    return SecondOrder(backend, AutoAutograd()) if isinstance(backend, AutoFiniteDifferences) else backend
+    return (
+        SecondOrder(backend, AutoAutograd())
+        if isinstance(backend, AutoFiniteDifferences)
+        else backend
+    )
 
 
 def matrix_of(result):
     """The one matrix in the result of any of the operators, dense."""
     while isinstance(result, (tuple, dict)):
-        result = [part for part in result if part is not None][-1] if isinstance(result, tuple) else result["x"]
+        result = (
+            [part for part in result if part is not None][-1]
+            if isinstance(result, tuple)
+            else result["x"]
+        )
     return result.toarray() if scipy.sparse.issparse(result) else np.asarray(result)
 
 
@@ -68,7 +80,8 @@ def for_operator(operator, f):
     return scalar
 
 
-# Static values ---------------------------------------------------------------------------------------------------------
+# Static values
+# ------------------------------------------------------------------------------------------------
 
 
 def at_keyword(x, *, end):
@@ -88,7 +101,11 @@ STATIC = {
     "keyword": (at_keyword, ((X,), {"end": 0}), ((X,), {"end": -1})),
     "list": (lambda x, *, end: x * x[end[0]], ((X,), {"end": [0]}), ((X,), {"end": [-1]})),
     "Constant name": (at_name, ((X, Constant("first")), {}), ((X, Constant("last")), {})),
-    "nested Constant": (at_tree, (({"x": X, "end": Constant(0)},), {}), (({"x": X, "end": Constant(-1)},), {})),
+    "nested Constant": (
+        at_tree,
+        (({"x": X, "end": Constant(0)},), {}),
+        (({"x": X, "end": Constant(-1)},), {}),
+    ),
     "integer in a tree": (at_tree, (({"x": X, "end": 0},), {}), (({"x": X, "end": -1},), {})),
 }
 each_static = pytest.mark.parametrize("name", STATIC)
@@ -105,7 +122,11 @@ def test_a_new_static_value_takes_its_own_pattern(operator, name, backend):
     for args, kwargs in (*calls, *calls):
         first = args[0]
         expected = operator(f, AutoSparse(AutoAutograd()), first, *args[1:], **kwargs)
-        close(fast(*args, **kwargs), expected, BACKENDS["finite"] if "SecondOrder" in repr(backend) else backend)
+        close(
+            fast(*args, **kwargs),
+            expected,
+            BACKENDS["finite"] if "SecondOrder" in repr(backend) else backend,
+        )
     assert fast.specializations == 2
 
 
@@ -122,11 +143,14 @@ def test_a_given_pattern_is_checked_for_each_static_value(backend):
 
 @each_engine
 def test_sparse_matrices_are_not_batched(backend):
-    with pytest.raises(TypeError, match=r"batched\(jacobian, \.\.\.\): AutoSparse gives results that are no arrays"):
+    with pytest.raises(
+        TypeError, match=r"batched\(jacobian, \.\.\.\): AutoSparse gives results that are no arrays"
+    ):
         prepare(batched, jacobian, at_keyword, AutoSparse(backend), X, end=0)
 
 
-# Other points ----------------------------------------------------------------------------------------------------------
+# Other points
+# ------------------------------------------------------------------------------------------------
 
 POINTS = (X, X[::-1].copy(), 20 * X, -X, np.abs(X) + 11.0, X + 0.01)
 
@@ -166,9 +190,14 @@ def right_or_refused(call, dense, points, backend):
 def test_a_probed_pattern_is_checked_in_every_call(operator, name):
     backend, f = VALUED[name]
     if operator in (hessian, value_gradient_and_hessian):
-        f, backend = scalar_of(f), SecondOrder(backend, AutoAutograd()) if name.startswith("differences") else backend
+        f, backend = (
+            scalar_of(f),
+            SecondOrder(backend, AutoAutograd()) if name.startswith("differences") else backend,
+        )
         if name.startswith("differences"):
-            f = {"differences sort": lambda x: anp.sum(anp.sort(x) ** 4), "differences branch": f}[name]
+            f = {"differences sort": lambda x: anp.sum(anp.sort(x) ** 4), "differences branch": f}[
+                name
+            ]
     loose = BACKENDS["finite"] if name.startswith("differences") else backend
     fast = prepare(operator, f, AutoSparse(backend, detect="probe"), X)
     right = right_or_refused(fast, lambda x: operator(f, backend, x), POINTS, loose)
@@ -183,12 +212,19 @@ def test_a_refused_point_says_why_and_what_to_do(name):
     fast = prepare(jacobian, f, AutoSparse(backend, detect="probe"), X)
     with pytest.raises(SparsityError) as refused:
         fast(X[::-1].copy())
-    assert str(refused.value).startswith("jacobian: the derivative has entries outside its pattern (probed) in rows ")
-    assert str(refused.value).endswith(
-        "It was found at other arguments, where these entries vanish: make the call without prepare, pass a pattern=... that "
-        'holds everywhere, or write f so that it can be traced and take detect="trace".'
+    assert str(refused.value).startswith(
+        "jacobian: the derivative has entries outside its pattern (probed) in rows "
     )
-    close(jacobian(f, AutoSparse(backend, detect="probe"), X[::-1].copy()), jacobian(f, backend, X[::-1].copy()), backend)
+    assert str(refused.value).endswith(
+        "It was found at other arguments, where these entries vanish: make the call without"
+        " prepare, pass a pattern=... that holds everywhere, or write f so that it can be traced"
+        ' and take detect="trace".'
+    )
+    close(
+        jacobian(f, AutoSparse(backend, detect="probe"), X[::-1].copy()),
+        jacobian(f, backend, X[::-1].copy()),
+        backend,
+    )
     close(fast(X), jacobian(f, backend, X), backend)
 
 
@@ -211,7 +247,9 @@ def test_jax_compiles_the_check_of_a_probed_pattern():
     assert unchecked(-X)[0].nnz == unchecked(X)[0].nnz
 
 
-@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoFiniteDifferences(), AutoJax(jit=False)], ids=repr)
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoAutograd(), AutoFiniteDifferences(), AutoJax(jit=False)], ids=repr
+)
 def test_a_pattern_of_one_branch_is_checked_when_it_is_passed_on(backend, tmp_path):
     def f(x):
         return x * x if x[0] > 0 else x * x[0]
@@ -224,8 +262,8 @@ def test_a_pattern_of_one_branch_is_checked_when_it_is_passed_on(backend, tmp_pa
         with pytest.raises(SparsityError, match="outside its pattern") as refused:
             fast(-X)
         assert str(refused.value).endswith(
-            "sparsity(...) has found it for other values, and these lead another way: find it anew, or pass a pattern=... that "
-            "holds everywhere."
+            "sparsity(...) has found it for other values, and these lead another way: find it anew,"
+            " or pass a pattern=... that holds everywhere."
         )
     trusted = prepare(jacobian, f, AutoSparse(backend, pattern=pattern, check=False), X)
     assert trusted(-X)[0].nnz == 6
@@ -237,10 +275,13 @@ def pickle_of(value):
     return pickle.loads(pickle.dumps(value))
 
 
-# Results that change ---------------------------------------------------------------------------------------------------
+# Results that change
+# ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoFiniteDifferences(), AutoJax(jit=False)], ids=repr)
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoAutograd(), AutoFiniteDifferences(), AutoJax(jit=False)], ids=repr
+)
 @pytest.mark.parametrize("check", ["first", False])
 def test_a_result_of_another_size_is_refused(check, backend):
     def f(x):
@@ -252,21 +293,31 @@ def test_a_result_of_another_size_is_refused(check, backend):
         if (x > 0).sum() != (X > 0).sum():
             with pytest.raises(SparsityError) as refused:
                 fast(x)
-            assert str(refused.value) == (
-                f"jacobian: f gives {int((x > 0).sum())} numbers of float64 for these values, but 4 numbers of float64 when "
-                f"its pattern was found. Make the call without prepare, or let the result of f have the same shapes and dtypes "
-                f"for all values."
+            assert (
+                str(refused.value)
+                == f"jacobian: f gives {int((x > 0).sum())} numbers of float64 for these values,"
+                " but 4 numbers of float64 when its pattern was found. Make the call without"
+                " prepare, or let the result of f have the same shapes and dtypes for all"
+                " values."
             )
 
 
-# Inside transformations ------------------------------------------------------------------------------------------------
+# Inside transformations
+# ------------------------------------------------------------------------------------------------
 
 
-NATIVE = {"jax": AutoSparse(AutoJax(), format="native"), "torch": AutoSparse(AutoTorch(), format="native")}
+NATIVE = {
+    "jax": AutoSparse(AutoJax(), format="native"),
+    "torch": AutoSparse(AutoTorch(), format="native"),
+}
 
 
 #: What differentiates a call. PyTorch's sparse tensors have no forward mode.
-OUTER = {"jax forward": AutoJax(mode="forward"), "jax reverse": AutoJax(mode="reverse"), "torch": AutoTorch(mode="reverse")}
+OUTER = {
+    "jax forward": AutoJax(mode="forward"),
+    "jax reverse": AutoJax(mode="reverse"),
+    "torch": AutoTorch(mode="reverse"),
+}
 each_outer = pytest.mark.parametrize("outer", OUTER.values(), ids=OUTER)
 
 
@@ -297,7 +348,9 @@ def test_a_derivative_by_what_f_captures(prepared, outer):
         def f(x):
             return a * x[1:] * x[:-1]
 
-        return total((prepare(jacobian, f, sparse, X)(X) if prepared else jacobian(f, sparse, X))[0])
+        return total(
+            (prepare(jacobian, f, sparse, X)(X) if prepared else jacobian(f, sparse, X))[0]
+        )
 
     found = gradient(entries, outer, 2.0)[0]
     np.testing.assert_allclose(found, (X[1:] + X[:-1]).sum(), rtol=1e-10)
@@ -314,9 +367,11 @@ def test_where_torch_makes_no_sparse_tensors_it_says_so():
     ):
         with pytest.raises(NotDifferentiableError) as refused:
             call()
-        assert str(refused.value) == (
-            "PyTorch has neither forward mode nor vmap for sparse tensors. Differentiate what holds this sparse derivative in "
-            'reverse, AutoTorch(mode="reverse"), or take it without AutoSparse.'
+        assert (
+            str(refused.value)
+            == "PyTorch has neither forward mode nor vmap for sparse tensors. Differentiate what"
+            ' holds this sparse derivative in reverse, AutoTorch(mode="reverse"), or take it'
+            " without AutoSparse."
         )
 
 
@@ -332,17 +387,21 @@ def test_a_call_that_cannot_be_checked_is_refused():
 
     eager = AutoJax(jit=False)
     fast, trusted = [
-        prepare(jacobian, f, AutoSparse(eager, format="native", detect="probe", check=check), X) for check in ("first", False)
+        prepare(jacobian, f, AutoSparse(eager, format="native", detect="probe", check=check), X)
+        for check in ("first", False)
     ]
-    always = prepare(jacobian, f, AutoSparse(eager, format="native", pattern=np.ones((6, 6)), check="always"), X)
+    always = prepare(
+        jacobian, f, AutoSparse(eager, format="native", pattern=np.ones((6, 6)), check="always"), X
+    )
     with jax.enable_x64(True):
         for call, how in ((fast, "probed"), (always, "given")):
             with pytest.raises(SparsityError) as refused:
                 jax.jit(lambda a, call=call: entries(a, call))(1.0)
-            assert str(refused.value) == (
-                f"jacobian: its pattern ({how}) is checked in every call, but inside this transformation of the engine there "
-                f"are no numbers to check it with. Pass a pattern=... that holds everywhere, or take AutoSparse(..., "
-                f"check=False)."
+            assert (
+                str(refused.value)
+                == f"jacobian: its pattern ({how}) is checked in every call, but inside this"
+                " transformation of the engine there are no numbers to check it with. Pass a"
+                " pattern=... that holds everywhere, or take AutoSparse(..., check=False)."
             )
         np.testing.assert_allclose(jax.jit(lambda a: entries(a, trusted))(2.0), 8 * X.sum())
         np.testing.assert_allclose(jax.grad(lambda a: entries(a, fast))(2.0), 8 * X.sum())
@@ -353,8 +412,18 @@ def test_a_call_that_cannot_be_checked_is_refused():
 each_uncompiled = pytest.mark.parametrize(
     "backend",
     [
-        *(AutoTorch(), AutoTorch(mode="forward"), AutoTorch(mode="reverse"), AutoTorch(chunk_size=1)),
-        *(AutoAutograd(), AutoAutograd(mode="reverse"), AutoFiniteDifferences(), AutoJax(jit=False)),
+        *(
+            AutoTorch(),
+            AutoTorch(mode="forward"),
+            AutoTorch(mode="reverse"),
+            AutoTorch(chunk_size=1),
+        ),
+        *(
+            AutoAutograd(),
+            AutoAutograd(mode="reverse"),
+            AutoFiniteDifferences(),
+            AutoJax(jit=False),
+        ),
     ],
     ids=repr,
 )
@@ -377,7 +446,9 @@ def test_numpy_code_that_goes_on_by_numbers_is_checked(backend):
 
 @each_uncompiled
 def test_what_f_captures_is_fixed_and_a_constant_is_not(backend):
-    """The pattern follows from captured numbers: what another matrix gives is refused, a Constant is right."""
+    """The pattern follows from captured numbers: what another matrix gives is refused, a Constant
+    is right.
+    """
     factors = {"matrix": np.diag([1.0, 2.0, 3.0])}
     x = np.array([0.5, -0.7, 20.0])
 
@@ -388,7 +459,10 @@ def test_what_f_captures_is_fixed_and_a_constant_is_not(backend):
     def given(x, matrix):
         return matrix @ x**2
 
-    fast, native = [prepare(jacobian, captured, AutoSparse(backend, format=format), x) for format in ("csr", "native")]
+    fast, native = [
+        prepare(jacobian, captured, AutoSparse(backend, format=format), x)
+        for format in ("csr", "native")
+    ]
     right = prepare(jacobian, given, AutoSparse(backend), x, Constant(factors["matrix"]))
     for factor in (1.0, 2.0):  # other numbers at the same places
         factors["matrix"] *= factor
@@ -399,8 +473,8 @@ def test_what_f_captures_is_fixed_and_a_constant_is_not(backend):
         fast(x)
     assert "the derivative has entries outside its pattern (trace" in str(raised.value)
     assert str(raised.value).endswith(
-        "If f captures what has changed, prepare the call anew, or pass that as an argument, such as Constant(c). Otherwise "
-        "pass a pattern=... that holds everywhere."
+        "If f captures what has changed, prepare the call anew, or pass that as an argument, such"
+        " as Constant(c). Otherwise pass a pattern=... that holds everywhere."
     )
     with pytest.raises(SparsityError, match="prepare the call anew"):
         native(x)
@@ -409,7 +483,8 @@ def test_what_f_captures_is_fixed_and_a_constant_is_not(backend):
     close(again(x), jacobian(captured, backend, x), backend)
 
 
-# Rules ------------------------------------------------------------------------------------------------------------------
+# Rules
+# ------------------------------------------------------------------------------------------------
 
 
 @rule
@@ -439,7 +514,9 @@ cubed = scalar_rule(lambda x: x**2, lambda value, x: 3 * x**2)
 
 @each_backend
 @each_operator
-@pytest.mark.parametrize("code", [through, exchanged, cubed], ids=["another value", "other places", "by elements"])
+@pytest.mark.parametrize(
+    "code", [through, exchanged, cubed], ids=["another value", "other places", "by elements"]
+)
 def test_the_pattern_is_that_of_the_derivative_of_a_rule(code, operator, backend):
     if isinstance(backend, AutoFiniteDifferences):
         pytest.skip("differences are of the code of a rule")
@@ -457,5 +534,8 @@ def test_the_pattern_is_that_of_the_derivative_of_a_rule(code, operator, backend
 
 
 def test_a_rule_is_not_traced_and_says_so():
-    with pytest.raises(SparsityError, match=r"cannot be traced for its pattern \(Untraceable: the rule through, whose derivat"):
+    with pytest.raises(
+        SparsityError,
+        match=r"cannot be traced for its pattern \(Untraceable: the rule through, whose derivat",
+    ):
         jacobian(through, AutoSparse(AutoAutograd(), detect="trace"), X)

@@ -1,4 +1,6 @@
-"""A dense Jacobian or Hessian of more than 10^7 entries that is almost all zeros gives one warning, which names AutoSparse."""
+"""A dense Jacobian or Hessian of more than 10^7 entries that is almost all zeros gives one warning,
+which names AutoSparse.
+"""
 
 import warnings
 from unittest import mock
@@ -53,16 +55,20 @@ def told(call, *args):
 
 
 @each_backend
-@pytest.mark.parametrize("operator", [jacobian, value_and_jacobian], ids=lambda operator: operator.__name__)
+@pytest.mark.parametrize(
+    "operator", [jacobian, value_and_jacobian], ids=lambda operator: operator.__name__
+)
 def test_a_wasteful_jacobian_is_told_once(operator, backend):
     fast = prepare(operator, spread, backend, X)
     for call in (lambda: operator(spread, backend, X), lambda: fast(X)):
         (warning,) = told(call)
         assert warning.category is DenseJacobianWarning
         assert warning.filename == __file__
-        assert str(warning.message) == (
-            f"{operator.__name__}: of a dense Jacobian with 120,000 entries, less than 1 % of a sample are other than zero. "
-            f"AutoSparse(backend) computes these alone, in a few products: {operator.__name__}(f, AutoSparse(backend), *args)."
+        assert (
+            str(warning.message)
+            == f"{operator.__name__}: of a dense Jacobian with 120,000 entries, less than 1 % of a"
+            " sample are other than zero. AutoSparse(backend) computes these alone, in a few"
+            f" products: {operator.__name__}(f, AutoSparse(backend), *args)."
         )
 
 
@@ -83,19 +89,25 @@ def test_a_part_of_the_rows_is_enough_not_to_be_told():
     assert not told(jacobian, f, AutoTorch(), X)
 
 
-@pytest.mark.parametrize("operator", [hessian, value_gradient_and_hessian], ids=lambda operator: operator.__name__)
+@pytest.mark.parametrize(
+    "operator", [hessian, value_gradient_and_hessian], ids=lambda operator: operator.__name__
+)
 @pytest.mark.parametrize("backend", [AutoJax(), AutoTorch()], ids=str)
 def test_a_wasteful_hessian_is_told_once(operator, backend):
     x = np.linspace(0.5, 1.5, 320)
     fast = prepare(operator, lambda x: array_namespace(x).sum(x**3), backend, x)
     (warning,) = told(fast, x)
-    assert str(warning.message) == (
-        f"{operator.__name__}: of a dense Hessian with 102,400 entries, less than 1 % of a sample are other than zero. "
-        f"AutoSparse(backend) computes these alone, in a few products: {operator.__name__}(f, AutoSparse(backend), *args)."
+    assert (
+        str(warning.message)
+        == f"{operator.__name__}: of a dense Hessian with 102,400 entries, less than 1 % of a"
+        " sample are other than zero. AutoSparse(backend) computes these alone, in a few"
+        f" products: {operator.__name__}(f, AutoSparse(backend), *args)."
     )
     assert not told(prepare(operator, lambda x: array_namespace(x).sum(x**2) ** 2, backend, x), x)
 
 
 def test_what_lies_on_many_machines_is_not_looked_at():
-    with mock.patch.object(type(handler_of(jnp.ones(1))), "to_numpy", side_effect=ConversionError("in parts")):
+    with mock.patch.object(
+        type(handler_of(jnp.ones(1))), "to_numpy", side_effect=ConversionError("in parts")
+    ):
         assert not told(jacobian, spread, AutoJax(), jnp.asarray(X))

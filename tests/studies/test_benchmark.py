@@ -45,12 +45,37 @@ def test_cells_become_rows_and_json(tmp_path, capsys):
 
 def test_cells_can_be_chosen(tmp_path):
     file = tmp_path / "benchmark.json"
-    main([*SHORT, "--cell", "dict of 6", "--way", "prepared", "--backend", "AutoAutograd", "--json", str(file)])
+    main(
+        [
+            *SHORT,
+            "--cell",
+            "dict of 6",
+            "--way",
+            "prepared",
+            "--backend",
+            "AutoAutograd",
+            "--json",
+            str(file),
+        ]
+    )
     timings = json.loads(file.read_text(encoding="utf-8"))
     assert [t["operator"] for t in timings] == ["gradient", "value_and_gradient", "hvp", "jacobian"]
     assert {t["way"] for t in timings} == {"prepared"}
     smallest = ["--max-size", "10", "--operator", "hvp"]
-    main([*SHORT, *smallest, "--leaf", "native", "--way", "prepared", "--backend", "AutoTorch", "--json", str(file)])
+    main(
+        [
+            *SHORT,
+            *smallest,
+            "--leaf",
+            "native",
+            "--way",
+            "prepared",
+            "--backend",
+            "AutoTorch",
+            "--json",
+            str(file),
+        ]
+    )
     assert {t["leaf"] for t in json.loads(file.read_text(encoding="utf-8"))} == {"native"}
     assert chosen(AutoAutograd(), "native") == []  # its own arrays are NumPy's
 
@@ -70,13 +95,25 @@ def test_what_is_not_feasible_is_left_out(tmp_path):
     assert not ARRAY.includes("gradient", 1_000_000, reverse=False)
     assert not ARRAY.includes("hvp", 10_000, reverse=False)
     file = tmp_path / "benchmark.json"
-    main([*SHORT, "--cell", "MLP on a batch", "--backend", "AutoFiniteDifferences", "--json", str(file)])
+    main(
+        [
+            *SHORT,
+            "--cell",
+            "MLP on a batch",
+            "--backend",
+            "AutoFiniteDifferences",
+            "--json",
+            str(file),
+        ]
+    )
     assert json.loads(file.read_text(encoding="utf-8")) == []
 
 
 def test_results_that_are_not_there_yet_are_waited_for(monkeypatch):
     waited = []
-    monkeypatch.setattr(engine_code.find("jax"), "wait", lambda result: waited.append(result) or result)
+    monkeypatch.setattr(
+        engine_code.find("jax"), "wait", lambda result: waited.append(result) or result
+    )
     for leaf, times in (("native", 2), ("ndarray", 0)):
         calls = Calls(replace(ARRAY, leaf=leaf), AutoJax(), "gradient", 10, "one-shot")
         calls.ours()()
@@ -86,7 +123,11 @@ def test_results_that_are_not_there_yet_are_waited_for(monkeypatch):
 
 
 MEASURED = [
-    *[(cell, size, operator) for cell, size in ((ARRAY, 10), (SIX, 10), (TREE, 6)) for operator in cell.operators],
+    *[
+        (cell, size, operator)
+        for cell, size in ((ARRAY, 10), (SIX, 10), (TREE, 6))
+        for operator in cell.operators
+    ],
     *[(MLP, 3, operator) for operator in ("gradient", "value_and_gradient", "hvp", "jacobian")],
     (CELLS[4], 20, "jacobian"),
     (CELLS[5], 20, "jacobian"),
@@ -122,4 +163,6 @@ def test_hand_written_code_gives_what_ours_gives(cell, size, operator, name, way
         rtol = 1e-4 if name == "finite_differences" else 1e-9
         for mine, theirs in zip(found, expected):
             assert mine.dtype == theirs.dtype
-            np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=1e-3 if name == "finite_differences" else 1e-11)
+            np.testing.assert_allclose(
+                mine, theirs, rtol=rtol, atol=1e-3 if name == "finite_differences" else 1e-11
+            )

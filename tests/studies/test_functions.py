@@ -1,4 +1,6 @@
-"""Every function of the Array API standard on every engine: its value, both modes, second order; and the checks' teeth."""
+"""Every function of the Array API standard on every engine: its value, both modes, second order;
+and the checks' teeth.
+"""
 
 import re
 from pathlib import Path
@@ -29,10 +31,22 @@ def standard():
     names -= {name for name in names if isinstance(getattr(array_api_strict, name), type)}
     for extension in ("linalg", "fft"):
         names |= {f"{extension}.{name}" for name in getattr(array_api_strict, extension).__all__}
-    dtypes = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"}
+    dtypes = {
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float32",
+        "float64",
+    }
     return names - dtypes - {"complex64", "complex128", "e", "pi", "inf", "nan", "newaxis"} - {
-        "set_array_api_strict_flags", "get_array_api_strict_flags", "reset_array_api_strict_flags", "ArrayAPIStrictFlags",
-        "Device", "DType", "__array_namespace_info__",
+        "set_array_api_strict_flags", "get_array_api_strict_flags", "reset_array_api_strict_flags",
+        "ArrayAPIStrictFlags", "Device", "DType", "__array_namespace_info__",
     }  # fmt: skip
 
 
@@ -47,7 +61,19 @@ def test_every_namespace_has_every_name(backend):
 
     def f(x):
         xp = array_namespace(x)
-        for name in [*standard(), "einsum", "e", "pi", "inf", "nan", "newaxis", "float32", "complex128", "int64", "bool"]:
+        for name in [
+            *standard(),
+            "einsum",
+            "e",
+            "pi",
+            "inf",
+            "nan",
+            "newaxis",
+            "float32",
+            "complex128",
+            "int64",
+            "bool",
+        ]:
             part, _, rest = name.rpartition(".")
             if not hasattr(getattr(xp, part) if part else xp, rest):
                 missing.append(name)
@@ -62,8 +88,12 @@ def test_every_namespace_has_every_name(backend):
 @pytest.mark.parametrize("name", NAMES)
 @each_backend
 def test_function(name, backend):
-    uses, modes = [use for use in USES if use.name == name], ("value", "reverse", "forward", "second order")
-    if isinstance(backend, AutoJax):  # compiles each operation of each use: a quarter of an hour, which the command takes
+    uses, modes = (
+        [use for use in USES if use.name == name],
+        ("value", "reverse", "forward", "second order"),
+    )
+    # compiles each operation of each use: a quarter of an hour, which the command takes
+    if isinstance(backend, AutoJax):
         uses, modes = uses[:1], ("value", "prepared")
     outcomes = table.run(uses, backend, modes=modes)
     assert [str(outcome) for outcome in outcomes if not outcome.good] == []
@@ -77,7 +107,8 @@ def test_no_known_failure_has_become_right(backend):
     assert table.unexpected(table.run(uses, backend), backend) == []
 
 
-# The checks have teeth -----------------------------------------------------------------------------------------------
+# The checks have teeth
+# -----------------------------------------------------------------------------------------------
 
 X = np.array([0.4, 1.3, 2.2])
 
@@ -90,7 +121,10 @@ WRONG = {
     "a factor": (lambda xp, x: x**2 * (1.01 if traced(x) else 1.0), "value"),
     "the shape": (lambda xp, x: xp.reshape(x, (3, 1) if traced(x) else (3,)) * 1, "value"),
     "the dtype": (lambda xp, x: xp.astype(x, xp.float64) if traced(x) else x, "value"),
-    "a lost gradient": (lambda xp, x: x * xp.asarray(np.asarray(x.detach()) if hasattr(x, "detach") else x), "reverse"),
+    "a lost gradient": (
+        lambda xp, x: x * xp.asarray(np.asarray(x.detach()) if hasattr(x, "detach") else x),
+        "reverse",
+    ),
     "a flat function that is not": (
         lambda xp, x: xp.floor(x) + (x * 1e-3 - (x * 1e-3).detach() if traced(x) else 0),
         "reverse",
@@ -115,7 +149,9 @@ def test_a_wrong_second_derivative_is_called_wrong():
         judge(use, AutoTorch(), "reverse")
     with pytest.raises(Wrong, match="the product of the Hessian is"):
         judge(
-            Use("mine", lambda xp, x: x.detach() * x if traced(x) else x * x / 2, (X,), "smooth"), AutoTorch(), "second order"
+            Use("mine", lambda xp, x: x.detach() * x if traced(x) else x * x / 2, (X,), "smooth"),
+            AutoTorch(),
+            "second order",
         )
 
 
@@ -126,7 +162,13 @@ def test_a_reference_at_a_kink_is_refused():
 
 def test_modes_of_a_function():
     smooth, discrete = (Use("f", lambda xp, x: x, (X,), kind) for kind in ("smooth", "discrete"))
-    assert modes_of(smooth, AutoTorch()) == ("value", "reverse", "forward", "second order", "prepared")
+    assert modes_of(smooth, AutoTorch()) == (
+        "value",
+        "reverse",
+        "forward",
+        "second order",
+        "prepared",
+    )
     assert modes_of(smooth, AutoFiniteDifferences()) == ("value", "reverse", "prepared")
     assert modes_of(discrete, AutoTorch()) == ("value",)
 
@@ -136,7 +178,14 @@ def test_the_table_in_words():
     bad = Use("x[::-1]", lambda xp, x: x[::-1], (X,), "smooth")
     refused = Use("bad", lambda xp, x: xp.nothing(x), (X,), "smooth")
     outcomes = table.run([right, bad, refused], AutoTorch(), modes=("value", "reverse"))
-    assert [outcome.status for outcome in outcomes] == ["right", "right", "known", "known", "refused", "refused"]
+    assert [outcome.status for outcome in outcomes] == [
+        "right",
+        "right",
+        "known",
+        "known",
+        "refused",
+        "refused",
+    ]
     assert table.markdown(outcomes).splitlines() == [
         "| function | AutoTorch |",
         "| --- | --- |",
@@ -144,12 +193,15 @@ def test_the_table_in_words():
         "| `x[::-1]` | known (1) |",
         "| `bad` | refused |",
         "",
-        "1. torch refuses slices with a negative step; write xp.flip(x, axis=...), or x[::-1] inside numpy_function "
-        "([upstream](https://github.com/pytorch/pytorch/issues/59786))",
+        (
+            "1. torch refuses slices with a negative step; write xp.flip(x, axis=...), or x[::-1]"
+            " inside numpy_function ([upstream](https://github.com/pytorch/pytorch/issues/59786))"
+        ),
     ]
 
 
-# NumPy's functions ---------------------------------------------------------------------------------------------------
+# NumPy's functions
+# ------------------------------------------------------------------------------------------------
 
 
 def test_the_table_of_numpy_has_what_people_use():
@@ -170,9 +222,10 @@ def test_the_table_of_numpy_has_what_people_use():
 
 def test_names_of_expressions():
     named = {
-        "np.abs(np.fft.fft(x))": "np.fft.fft", "np.nansum(np.where(b, x, np.nan))": "np.nansum", "x.sum(axis=0)": "x.sum()",
-        "np.add.reduce(m)": "np.add.reduce", "x[1:]": "x[index]", "m.T": "x.T", "x ** 2": "x ** y", "-x": "-x",
-        "x > 0": "x > y", "sum(x)": "Python's sum", "[a for a in m][1]": "x[index]", "special.erf(x)": "special.erf",
+        "np.abs(np.fft.fft(x))": "np.fft.fft", "np.nansum(np.where(b, x, np.nan))": "np.nansum",
+        "x.sum(axis=0)": "x.sum()", "np.add.reduce(m)": "np.add.reduce", "x[1:]": "x[index]",
+        "m.T": "x.T", "x ** 2": "x ** y", "-x": "-x", "x > 0": "x > y", "sum(x)": "Python's sum",
+        "[a for a in m][1]": "x[index]", "special.erf(x)": "special.erf",
     }  # fmt: skip
     assert {expression: name_of(expression) for expression in named} == named
     with pytest.raises(ValueError, match=r"No function in 'x'\."):
@@ -182,9 +235,13 @@ def test_names_of_expressions():
 def test_the_documentation_has_every_row():
     page = (Path(__file__).parents[2] / "docs" / "tables" / "numpy.md").read_text()
     rows = re.findall(r"^\| `(.*?)` \|(.*)$", page, re.M)
-    names, listed = list(dict.fromkeys(use.name for use in NUMPY_CODE)), [row[0].replace("\\|", "|") for row in rows]
+    names, listed = (
+        list(dict.fromkeys(use.name for use in NUMPY_CODE)),
+        [row[0].replace("\\|", "|") for row in rows],
+    )
     assert [name for name in listed if name in names] == names
-    assert [name for name in listed if name not in names and is_there(name)] == []  # an older NumPy has fewer
+    # an older NumPy has fewer
+    assert [name for name in listed if name not in names and is_there(name)] == []
     assert not re.search("wrong|refused", page)
     for column in range(4):
         right = [row[1].split("|")[column].strip() == "✓" for row in rows]

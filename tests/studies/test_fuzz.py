@@ -1,4 +1,6 @@
-"""Random programs: what is planted into an engine is found and shrunk; blocks and statements are right or refused."""
+"""Random programs: what is planted into an engine is found and shrunk; blocks and statements are
+right or refused.
+"""
 
 import contextlib
 
@@ -19,7 +21,9 @@ from adinterface.tools.facts import operations, plain_of
 AUTOGRAD = AutoAutograd()
 
 
-@pytest.mark.parametrize(("name", "count"), [("jax", 10), ("torch", 20), ("autograd", 25), ("finite", 15)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("jax", 10), ("torch", 20), ("autograd", 25), ("finite", 15)]
+)
 def test_a_short_run_finds_nothing(name, count):
     found = search([BACKENDS[name]], 11, count)
     assert found is None, str(found)
@@ -59,7 +63,16 @@ def program_of(block, dtype, backend):
     chain = INNER + "\n".join(f"    {line}" for line in [*text.split("\n"), "return x"])
     point = "np.array([0.7, -0.4])" if dtype == "float64" else "np.array([0.7 + 0.2j, -0.4 + 0.5j])"
     f = "def f(a):\n    return total(c(a))"
-    return Program(backend, "gradient", "taylor", f"X = {point}\n\n{setup}\n\n{chain}", f, (point,), (point,), frozenset())
+    return Program(
+        backend,
+        "gradient",
+        "taylor",
+        f"X = {point}\n\n{setup}\n\n{chain}",
+        f,
+        (point,),
+        (point,),
+        frozenset(),
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in BLOCKS if name not in OPERATORS])
@@ -89,8 +102,13 @@ def test_a_statement_of_a_theme_is_right_or_refused(number, check):
     others = tuple(OTHERS.get(name, f"-{text}") for name, text in zip(names, point))
     letters = "abcd"[: len(args)]
     deep = "@numpy_function(deep=True)\n" if rule in CAUGHT else ""
-    lines = ["xp = np" if deep else "xp = array_namespace(a)", *rule.text.format(*letters, n="t").split("\n")]
-    f = f"{deep}def f({', '.join(letters)}):\n" + "\n".join(f"    {line}" for line in [*lines, "return xp.sum(t)"])
+    lines = [
+        "xp = np" if deep else "xp = array_namespace(a)",
+        *rule.text.format(*letters, n="t").split("\n"),
+    ]
+    f = f"{deep}def f({', '.join(letters)}):\n" + "\n".join(
+        f"    {line}" for line in [*lines, "return xp.sum(t)"]
+    )
     for backend in (AutoTorch(), AUTOGRAD):
         program = Program(backend, "gradient", check, "", f, args, others, frozenset())
         assert wrong(program) is None, str(program)

@@ -1,4 +1,6 @@
-"""`python -m adinterface_studies torch` finds a second derivative, and a batched one, that are wrong."""
+"""`python -m adinterface_studies torch` finds a second derivative, and a batched one, that are
+wrong.
+"""
 
 from types import SimpleNamespace
 
@@ -28,15 +30,21 @@ class Planted(Function):
 
 
 def operator(f):
-    inputs = SimpleNamespace(input=torch.arange(1.0, 4.0, dtype=torch.float64).requires_grad_(), args=(), kwargs={})
+    inputs = SimpleNamespace(
+        input=torch.arange(1.0, 4.0, dtype=torch.float64).requires_grad_(), args=(), kwargs={}
+    )
     return SimpleNamespace(
-        sample_inputs=lambda *_, **__: [SimpleNamespace(**vars(inputs), output_process_fn_grad=lambda y: y)],
+        sample_inputs=lambda *_, **__: [
+            SimpleNamespace(**vars(inputs), output_process_fn_grad=lambda y: y)
+        ],
         gradcheck_wrapper=lambda op, *args, **kwargs: op(*args, **kwargs),
         get_op=lambda: f,
     )
 
 
-@pytest.mark.parametrize(("f", "wrong"), [(Planted.apply, {"second", "nested", "second_derivative"}), (torch.sin, set())])
+@pytest.mark.parametrize(
+    ("f", "wrong"), [(Planted.apply, {"second", "nested", "second_derivative"}), (torch.sin, set())]
+)
 def test_what_is_wrong_is_found(f, wrong):
     found = []
     examine(operator(f), 2, 100, found.append)

@@ -1,4 +1,6 @@
-"""Rows of the study: right gradients of awkward functions, and faults planted in gradients of plain ones."""
+"""Rows of the study: right gradients of awkward functions, and faults planted in gradients of plain
+ones.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,16 @@ import numpy as np
 from adinterface import Constant, array_namespace, rule
 
 Random = np.random.Generator
-#: From random numbers and a dtype to a function and its arguments; and the function that is prepared, if a prepared call is
+#: From random numbers and a dtype to a function and its arguments; and the function that is
+#: prepared, if a prepared call is
 #: checked.
 Maker = Callable[[Random, str], tuple[Any, ...]]
 
 
 class Row(NamedTuple):
-    """A function; whether it is meant for float64 alone; the backends that can evaluate it, and in which mode."""
+    """A function; whether it is meant for float64 alone; the backends that can evaluate it, and in
+    which mode.
+    """
 
     make: Maker
     double: bool = False
@@ -29,12 +34,16 @@ def _drawn(random: Random, dtype: str, *shape: int, scale: float = 1.0) -> Any:
     return (scale * random.standard_normal(shape)).astype(dtype)
 
 
-# Right gradients -----------------------------------------------------------------------------------------------------
+# Right gradients
+# ------------------------------------------------------------------------------------------------
 
 
 def _network(random: Random, dtype: str) -> Any:
     x, y = _drawn(random, dtype, 16, 6), _drawn(random, dtype, 16, 2)
-    p = {f"w{n}": _drawn(random, dtype, *shape, scale=shape[0] ** -0.5) for n, shape in enumerate([(6, 12), (12, 12), (12, 2)])}
+    p = {
+        f"w{n}": _drawn(random, dtype, *shape, scale=shape[0] ** -0.5)
+        for n, shape in enumerate([(6, 12), (12, 12), (12, 2)])
+    }
     p |= {f"b{n}": _drawn(random, dtype, k, scale=0.1) for n, k in enumerate([12, 12, 2])}
     return _network_loss, (p, Constant(x), Constant(y))
 
@@ -56,10 +65,17 @@ def _deep(depth: int) -> Maker:
 
         widths = [6, *[8] * depth, 1]
         layers = [
-            (_drawn(random, dtype, a, b, scale=(1 / (3 * a)) ** 0.5), _drawn(random, dtype, b, scale=0.3))
+            (
+                _drawn(random, dtype, a, b, scale=(1 / (3 * a)) ** 0.5),
+                _drawn(random, dtype, b, scale=0.3),
+            )
             for a, b in itertools.pairwise(widths)
         ]
-        return f, (layers, Constant(_drawn(random, dtype, 8, 6)), Constant(_drawn(random, dtype, 8, 1)))
+        return f, (
+            layers,
+            Constant(_drawn(random, dtype, 8, 6)),
+            Constant(_drawn(random, dtype, 8, 1)),
+        )
 
     return make
 
@@ -98,7 +114,9 @@ RIGHT: dict[str, Row] = {
     "a tanh network": Row(_network),
     "20 ReLU layers": Row(_deep(20)),
     "saturated tanh": Row(_of(lambda xp, x: xp.sum(xp.tanh(x)), lambda r: r.uniform(15, 25, 3))),
-    "1e10 + 1e-8 x**2": Row(_of(lambda xp, x: xp.sum(1e10 + 1e-8 * x**2), lambda r: r.standard_normal(3)), True),
+    "1e10 + 1e-8 x**2": Row(
+        _of(lambda xp, x: xp.sum(1e10 + 1e-8 * x**2), lambda r: r.standard_normal(3)), True
+    ),
     "complex": Row(
         _of(
             lambda xp, z: xp.sum(xp.real(z * z * xp.conj(z) * (1 + 2j))),
@@ -111,7 +129,8 @@ RIGHT: dict[str, Row] = {
 }
 
 
-# Planted faults ------------------------------------------------------------------------------------------------------
+# Planted faults
+# ------------------------------------------------------------------------------------------------
 
 
 def _tainted(change: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
@@ -158,7 +177,9 @@ def _network_with(change: Callable[[Any, Any], Any], leaf: str) -> Maker:
     return make
 
 
-def _of_tainted(f: Callable[..., Any], change: Callable[[Any, Any], Any], draw: Callable[[Random], Any]) -> Maker:
+def _of_tainted(
+    f: Callable[..., Any], change: Callable[[Any, Any], Any], draw: Callable[[Random], Any]
+) -> Maker:
     taint = _tainted(change)
     return _of(lambda xp, x: f(xp, taint(x)), draw)
 
@@ -182,7 +203,8 @@ FAULTS: dict[str, Row] = {
     "a weak leaf, negated": Row(_weak),
     "no conjugate": Row(
         _of_tainted(
-            lambda xp, z: xp.sum(xp.real(z * z * (1 + 2j))), lambda c, x: array_namespace(c).conj(c),
+            lambda xp, z: xp.sum(xp.real(z * z * (1 + 2j))),
+            lambda c, x: array_namespace(c).conj(c),
             lambda r: r.standard_normal(3) + 1j * r.standard_normal(3),
         )
     ),

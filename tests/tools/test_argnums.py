@@ -50,7 +50,9 @@ def test_a_gradient_with_respect_to_some_arguments(backend, prepared):
 def test_a_jacobian_of_a_tree_has_the_part_at_each_leaf(backend, prepared):
     got = with_argnums(jacobian, outputs, backend, 1, prepared=prepared)(X, Y)
     assert_tree(got, {"product": np.diag(X), "rest": (np.zeros((2, 2)), None, None)}, 1e-6)
-    value, parts = with_argnums(value_and_jacobian, outputs, backend, (1, 0), prepared=prepared)(X, Y)
+    value, parts = with_argnums(value_and_jacobian, outputs, backend, (1, 0), prepared=prepared)(
+        X, Y
+    )
     assert_tree(parts["product"], (np.diag(X), np.diag(Y)), 1e-6)
     assert value["rest"][1:] == (3, "text")
 
@@ -58,11 +60,26 @@ def test_a_jacobian_of_a_tree_has_the_part_at_each_leaf(backend, prepared):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ((hessian, energy, AutoJax()), "with_argnums: the operator must be one of gradient, value_and_gradient, jacobian, "),
-        ((gradient, energy, AutoJax(), ()), "with_argnums: argnums must be an int or a sequence of ints, not ()"),
-        ((gradient, energy, AutoJax(), "xy"), "with_argnums: argnums must be an int or a sequence of ints, not 'xy'"),
-        ((gradient, energy, AutoJax(), 1.0), "with_argnums: argnums must be an int or a sequence of ints, not 1.0"),
-        ((gradient, energy, AutoJax(), (True,)), "with_argnums: argnums must be an int or a sequence of ints, not (True,)"),
+        (
+            (hessian, energy, AutoJax()),
+            "with_argnums: the operator must be one of gradient, value_and_gradient, jacobian, ",
+        ),
+        (
+            (gradient, energy, AutoJax(), ()),
+            "with_argnums: argnums must be an int or a sequence of ints, not ()",
+        ),
+        (
+            (gradient, energy, AutoJax(), "xy"),
+            "with_argnums: argnums must be an int or a sequence of ints, not 'xy'",
+        ),
+        (
+            (gradient, energy, AutoJax(), 1.0),
+            "with_argnums: argnums must be an int or a sequence of ints, not 1.0",
+        ),
+        (
+            (gradient, energy, AutoJax(), (True,)),
+            "with_argnums: argnums must be an int or a sequence of ints, not (True,)",
+        ),
     ],
 )
 def test_wrong_arguments_of_with_argnums(given, told):
@@ -72,7 +89,9 @@ def test_wrong_arguments_of_with_argnums(given, told):
 
 
 def test_a_position_that_the_call_lacks():
-    with pytest.raises(TypeError, match="with_argnums: argnums=2 of a call with 2 positional arguments"):
+    with pytest.raises(
+        TypeError, match="with_argnums: argnums=2 of a call with 2 positional arguments"
+    ):
         with_argnums(gradient, energy, AutoJax(), 2)(X, Y)
 
 
@@ -100,5 +119,7 @@ def test_the_backend_of_what_is_traced_and_of_the_default():
 
 
 def test_arrays_of_two_engines_have_no_backend():
-    with pytest.raises(BackendError, match="backend_of: the arguments hold arrays of jax and torch"):
+    with pytest.raises(
+        BackendError, match="backend_of: the arguments hold arrays of jax and torch"
+    ):
         backend_of(jnp.ones(2), torch.ones(2))

@@ -5,7 +5,14 @@ import pytest
 import scipy.special
 from backends_table import each_engine
 
-from adinterface import AutoAutograd, AutoFiniteDifferences, AutoTorch, BackendError, array_namespace, rule
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoTorch,
+    BackendError,
+    array_namespace,
+    rule,
+)
 from adinterface.rules import differentiate_with, ignore_derivatives, scalar_rule
 from adinterface.tools import check_rule
 
@@ -34,7 +41,9 @@ def ruled(back=product_back, push=None, f=product):
 
 
 @each_engine
-@pytest.mark.parametrize("f", [ruled(), ruled(None, product_push), ruled(product_back, product_push)], ids=repr)
+@pytest.mark.parametrize(
+    "f", [ruled(), ruled(None, product_push), ruled(product_back, product_push)], ids=repr
+)
 def test_a_right_rule_passes_on_every_engine(f, backend):
     found = check_rule(f, X, Y, backend=backend)
     assert found.ok, str(found)
@@ -56,7 +65,9 @@ def test_trees_constants_complex_numbers_and_crossings_pass():
     square = scalar_rule(lambda z: z * z, lambda value, z: 2 * z)
     assert check_rule(square, X + 1j * Y, backend=AutoAutograd())
     assert check_rule(square, 3.0, backend=AutoTorch())
-    erf = scalar_rule(scipy.special.erf, lambda value, x: array_namespace(x).exp(-x * x) * (2 / np.pi**0.5))
+    erf = scalar_rule(
+        scipy.special.erf, lambda value, x: array_namespace(x).exp(-x * x) * (2 / np.pi**0.5)
+    )
     assert check_rule(erf, X, backend=AutoTorch())
     assert check_rule(differentiate_with(product, AutoAutograd()), X, Y, backend=AutoTorch())
 
@@ -122,7 +133,9 @@ def test_a_rule_that_writes_into_its_argument_is_found():
         x += 1.0
         return 2.0 * c
 
-    assert "the rule wrote into its own argument" in str(check_rule(f, X.copy(), backend=AutoAutograd()))
+    assert "the rule wrote into its own argument" in str(
+        check_rule(f, X.copy(), backend=AutoAutograd())
+    )
 
 
 def test_a_second_derivative_that_fails_is_told():
@@ -138,9 +151,16 @@ def test_a_second_derivative_that_fails_is_told():
 
 
 def test_what_is_no_rule_is_refused():
-    with pytest.raises(TypeError, match=r"check_rule: product is no rule\. Decorate it with @rule, and give it a derivative"):
+    with pytest.raises(
+        TypeError,
+        match=r"check_rule: product is no rule\. Decorate it with @rule, and give it a derivative",
+    ):
         check_rule(product, X, Y)
-    with pytest.raises(TypeError, match="check_rule: product has neither a pullback nor a pushforward"):
+    with pytest.raises(
+        TypeError, match="check_rule: product has neither a pullback nor a pushforward"
+    ):
         check_rule(rule(product), X, Y)
-    with pytest.raises(BackendError, match="check_rule: AutoFiniteDifferences uses no rule, but the primal alone"):
+    with pytest.raises(
+        BackendError, match="check_rule: AutoFiniteDifferences uses no rule, but the primal alone"
+    ):
         check_rule(ruled(), X, Y, backend=AutoFiniteDifferences())

@@ -1,4 +1,6 @@
-"""`check_gradient`: right gradients pass, wrong ones are named, kinks are no failure, and few evaluations are taken."""
+"""`check_gradient`: right gradients pass, wrong ones are named, kinks are no failure, and few
+evaluations are taken.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -46,7 +48,12 @@ def test_a_right_gradient_passes_in_few_evaluations(backend, dtype):
     assert check, check
     assert check.ok
     assert not check.findings
-    assert [leaf.path for leaf in check.leaves] == ["args[0]['w']", "args[0]['b']", "args[0]['s']", "args[1]"]
+    assert [leaf.path for leaf in check.leaves] == [
+        "args[0]['w']",
+        "args[0]['b']",
+        "args[0]['s']",
+        "args[1]",
+    ]
     if not isinstance(backend, AutoFiniteDifferences):
         assert check.evaluations <= 60
 
@@ -67,7 +74,9 @@ CORRUPTIONS = {
 def test_a_wrong_leaf_is_named(corruption):
     bad = corrupted(corruption)
     tree = {"good": np.array([1.0, 2.0, 3.0]), "bad": np.array([1.0, -2.0, 4.0])}
-    check = check_gradient(lambda t: jnp.sin(t["good"]).sum() + bad(t["bad"]).sum(), AutoJax(), tree)
+    check = check_gradient(
+        lambda t: jnp.sin(t["good"]).sum() + bad(t["bad"]).sum(), AutoJax(), tree
+    )
     assert not check
     assert [leaf.path for leaf in check.wrong] == ["args[0]['bad']"]
 
@@ -84,7 +93,13 @@ def test_a_prepared_call_is_checked_in_place_of_the_gradient(backend, operator):
     fast = prepare(operator, f, backend, MODEL, z, square, power=2)
     assert check_gradient(f, backend, MODEL, z, square, power=2, gradient=fast)
     other = prepare(
-        operator, lambda *args, power: f(*args, power=power) + 0.1 * args[0]["s"], backend, MODEL, z, square, power=2
+        operator,
+        lambda *args, power: f(*args, power=power) + 0.1 * args[0]["s"],
+        backend,
+        MODEL,
+        z,
+        square,
+        power=2,
     )
     check = check_gradient(f, backend, MODEL, z, square, power=2, gradient=other)
     assert [leaf.path for leaf in check.wrong] == ["args[0]['s']"]
@@ -96,27 +111,39 @@ def test_any_function_may_give_the_gradient():
 
     x, y = np.array([1.0, 2.0]), 3.0
     assert check_gradient(f, AutoJax(), x, y, gradient=jax.grad(f, argnums=(0, 1)))
-    assert check_gradient(f, AutoJax(), x, y, gradient=lambda x, y: (2 * x**2 * y, np.sum(x**3))).verdict == "wrong"
-    assert check_gradient(f, AutoJax(), x, y, gradient=lambda x, y: (None, np.sum(x**3))).wrong[0].path == "args[0]"
+    assert (
+        check_gradient(
+            f, AutoJax(), x, y, gradient=lambda x, y: (2 * x**2 * y, np.sum(x**3))
+        ).verdict
+        == "wrong"
+    )
+    assert (
+        check_gradient(f, AutoJax(), x, y, gradient=lambda x, y: (None, np.sum(x**3))).wrong[0].path
+        == "args[0]"
+    )
     with pytest.raises(TypeError) as error:
         check_gradient(f, AutoJax(), x, y, gradient=jax.grad(f))
-    assert str(error.value) == (
-        "check_gradient: gradient=... must return a tuple with an entry for each argument of f (2 here), as `gradient` does; "
-        "it returned ArrayImpl."
+    assert (
+        str(error.value)
+        == "check_gradient: gradient=... must return a tuple with an entry for each argument of f"
+        " (2 here), as `gradient` does; it returned ArrayImpl."
     )
 
 
 def test_the_report_says_what_is_wrong_with_both_numbers():
     bad = corrupted(lambda g: -g)
     check = check_gradient(lambda x, y: bad(x) + y * y, AutoJax(), 3.0, 1.0)
-    assert str(check).splitlines()[0] == (
-        "check_gradient(AutoJax()): FAILED, args[0] is wrong: slope -6 by the gradient, 6 by differences (tolerance 2e-09)"
+    assert (
+        str(check).splitlines()[0]
+        == "check_gradient(AutoJax()): FAILED, args[0] is wrong: slope -6 by the gradient, 6 by"
+        " differences (tolerance 2e-09)"
     )
     assert repr(check) == str(check)
     good = check_gradient(lambda x: x * x, AutoFiniteDifferences(), 3.0)
-    assert str(good) == (
-        f"check_gradient({AutoFiniteDifferences()!r}): right, to 12 digits\n"
-        "  1 numbers in 1 leaves; 3 directions of all leaves, 0 of one leaf; 19 evaluations of f; seed 0"
+    assert (
+        str(good)
+        == f"check_gradient({AutoFiniteDifferences()!r}): right, to 12 digits\n  1 numbers in 1"
+        " leaves; 3 directions of all leaves, 0 of one leaf; 19 evaluations of f; seed 0"
     )
 
 
@@ -129,7 +156,8 @@ def test_a_kink_is_no_failure(backend):
 
 
 def test_a_kink_is_reported():
-    check = check_gradient(lambda x: jnp.abs(x), AutoJax(), 0.0)  # JAX answers 1 in forward and reverse
+    # JAX answers 1 in forward and reverse
+    check = check_gradient(lambda x: jnp.abs(x), AutoJax(), 0.0)
     assert check
     (kink,) = check.kinks
     assert (kink.path, kink.behind, kink.ahead) == ("args[0]", pytest.approx(-1), pytest.approx(1))
@@ -149,13 +177,22 @@ def test_a_wrong_gradient_at_a_kink_is_wrong():
 
 def test_what_cannot_be_told_is_undecided_and_no_success():
     draws = iter(range(100))
-    check = check_gradient(lambda x: x * (1.0 + next(draws)), AutoFiniteDifferences(method="central"), 1.0)
+    check = check_gradient(
+        lambda x: x * (1.0 + next(draws)), AutoFiniteDifferences(method="central"), 1.0
+    )
     assert not check
     first = str(check).splitlines()[0]
-    assert "UNDECIDED, the value of f is undecided: f gives 3 and then 4 at the same point." in first
-    assert first.endswith(" Fix its random numbers (a seed or a key as an argument), or switch dropout off.")
+    assert (
+        "UNDECIDED, the value of f is undecided: f gives 3 and then 4 at the same point." in first
+    )
+    assert first.endswith(
+        " Fix its random numbers (a seed or a key as an argument), or switch dropout off."
+    )
     nowhere = check_gradient(lambda x: jnp.log(x), AutoJax(), -1.0)
-    assert "the value of f is undecided: f is nan at this point. Choose a point where it is finite." in str(nowhere)
+    assert (
+        "the value of f is undecided: f is nan at this point. Choose a point where it is finite."
+        in str(nowhere)
+    )
     border = check_gradient(lambda x: jnp.sqrt(x), AutoJax(), 0.0)
     assert "args[0] is undecided: f is not finite at the points around it." in str(border)
 
@@ -163,7 +200,9 @@ def test_what_cannot_be_told_is_undecided_and_no_success():
 def test_options_and_errors():
     assert len(check_gradient(lambda x: x * x, AutoJax(), 1.0, directions=5).whole) == 5
     assert isinstance(check_gradient(lambda x, *, c: c * x, AutoJax(), 1.0, c=2.0), GradientCheck)
-    with pytest.raises(ValueError, match=r"^check_gradient: directions must be at least 1, not 0\.$"):
+    with pytest.raises(
+        ValueError, match=r"^check_gradient: directions must be at least 1, not 0\.$"
+    ):
         check_gradient(lambda x: x, AutoJax(), 1.0, directions=0)
     with pytest.raises(OutputError, match="must return a real scalar"):
         check_gradient(lambda x: x, AutoJax(), np.ones(2))
@@ -172,7 +211,8 @@ def test_options_and_errors():
     assert check_gradient(lambda x: bad(x).sum(), AutoJax(), np.ones(3), rtol=0.05)
 
 
-# In a test ------------------------------------------------------------------------------------------------------------
+# In a test
+# ------------------------------------------------------------------------------------------------
 
 
 def _halved(x):

@@ -1,4 +1,6 @@
-"""`tools.choose`: the recommended backend runs, agrees with what is right, and is the fastest that does."""
+"""`tools.choose`: the recommended backend runs, agrees with what is right, and is the fastest that
+does.
+"""
 
 import importlib
 import re
@@ -52,7 +54,9 @@ def test_all_installed_backends_are_tried_and_the_fastest_engine_is_chosen():
     choice = choose(gradient, loss, X)
     report = choice.comparison
     assert {m.backend for m in report.backends} == set(BACKENDS.values()) == set(choice.agreeing)
-    assert choice.backend == min(ENGINES.values(), key=lambda backend: report[backend].later_seconds)
+    assert choice.backend == min(
+        ENGINES.values(), key=lambda backend: report[backend].later_seconds
+    )
     assert choice.agreeing[-1] == DIFFERENCES
     assert str(choice).startswith("prepared gradient with 4 backends; reference ")
     assert f"\n\nUse {choice.backend!r}".partition("(")[0] in str(choice)
@@ -77,7 +81,14 @@ def test_every_operator_has_a_choice(operator, args):
 
 
 def test_keywords_and_constants_are_passed_on():
-    choice = choose(gradient, lambda x, c, *, power: c * (x**power).sum(), X, Constant(2.0), power=2, backends=[AutoTorch()])
+    choice = choose(
+        gradient,
+        lambda x, c, *, power: c * (x**power).sum(),
+        X,
+        Constant(2.0),
+        power=2,
+        backends=[AutoTorch()],
+    )
     np.testing.assert_allclose(choice.comparison[AutoTorch()].result[0], 4 * X)
 
 
@@ -107,7 +118,9 @@ def test_values_that_differ_between_engines_leave_no_choice():
 
 def test_an_f_that_draws_leaves_no_choice():
     random = np.random.default_rng(0)
-    choice = choose(gradient, lambda x: (x * random.normal()).sum(), X, backends=[AutoAutograd(), AutoTorch()])
+    choice = choose(
+        gradient, lambda x: (x * random.normal()).sum(), X, backends=[AutoAutograd(), AutoTorch()]
+    )
     assert choice.backend is None
     assert choice.reason == "No backend can be recommended: the results do not repeat themselves."
 
@@ -118,12 +131,16 @@ def test_kinks_are_no_disagreement():
 
 def test_where_none_runs_the_note_of_the_first_error_is_said():
     choice = choose(gradient, lambda x: x**2, [1.0, 2.0], backends=[AutoAutograd(), AutoTorch()])
-    assert choice.reason.endswith("which reaches f as a list of its entries. Pass np.array(x) for one array.")
+    assert choice.reason.endswith(
+        "which reaches f as a list of its entries. Pass np.array(x) for one array."
+    )
 
 
 @pytest.mark.parametrize("backends", [AutoTorch(), [AutoTorch()]], ids=["one", "list"])
 def test_backends_by_position_are_refused(backends):
-    with pytest.raises(BackendError, match=re.escape("backends are a keyword. Write backends=[AutoTorch()].")):
+    with pytest.raises(
+        BackendError, match=re.escape("backends are a keyword. Write backends=[AutoTorch()].")
+    ):
         choose(gradient, lambda x: (x**2).sum(), backends, X)
 
 
@@ -148,21 +165,33 @@ def test_differences_of_many_numbers_are_not_tried_unless_asked_for():
 
 
 def test_the_number_of_calls_from_which_it_is_worth_it_is_named():
-    torch_, autograd = Measured(AutoTorch(), None, None, {}, 0.2, 0.001), Measured(AutoAutograd(), None, None, {}, 0.001, 0.021)
-    said = module._reason(Comparison("gradient", (autograd, torch_), autograd, "float64"), [torch_, autograd])
+    torch_, autograd = (
+        Measured(AutoTorch(), None, None, {}, 0.2, 0.001),
+        Measured(AutoAutograd(), None, None, {}, 0.001, 0.021),
+    )
+    said = module._reason(
+        Comparison("gradient", (autograd, torch_), autograd, "float64"), [torch_, autograd]
+    )
     assert (
-        said == "Use AutoTorch(): its prepared call takes 1 ms. For fewer than 11 calls AutoAutograd() takes less time in all."
+        said
+        == "Use AutoTorch(): its prepared call takes 1 ms. For fewer than 11 calls AutoAutograd()"
+        " takes less time in all."
     )
 
 
 def test_long_work_says_what_is_tried(capsys, monkeypatch):
     monkeypatch.setattr(module, "_EVERY", 0.0)
     choose(gradient, loss, X, backends=[AutoTorch(), DIFFERENCES])
-    assert re.fullmatch(r"0 s: trying AutoTorch\(\)\n0 s: trying AutoFiniteDifferences\(\)\n", capsys.readouterr().err)
+    assert re.fullmatch(
+        r"0 s: trying AutoTorch\(\)\n0 s: trying AutoFiniteDifferences\(\)\n",
+        capsys.readouterr().err,
+    )
 
 
 def test_wrong_calls_say_what_to_write():
-    with pytest.raises(TypeError, match=r"^choose\(operator, f, \*args\): operator must be one of derivative, "):
+    with pytest.raises(
+        TypeError, match=r"^choose\(operator, f, \*args\): operator must be one of derivative, "
+    ):
         choose(loss, gradient, X)
     with pytest.raises(BackendError, match=r"backends must be a list; write \[AutoTorch\(\)\]\.$"):
         choose(gradient, loss, X, backends=AutoTorch())

@@ -1,4 +1,6 @@
-"""`compare`: results, differences with their paths, times, evaluations, memory and errors of several backends."""
+"""`compare`: results, differences with their paths, times, evaluations, memory and errors of
+several backends.
+"""
 
 import importlib
 import math
@@ -102,7 +104,9 @@ def test_an_error_is_data():
     assert not report.agree()
     assert re.search(r"^AutoJax\(\) +TypeError: sum\(\):? .*", str(report), re.M)
     assert "TypeError" in report._repr_html_()
-    with pytest.raises(ValueError, match=r"^AutoJax\(\) raised TypeError, so nothing can be compared with it\.$"):
+    with pytest.raises(
+        ValueError, match=r"^AutoJax\(\) raised TypeError, so nothing can be compared with it\.$"
+    ):
         report.against(AutoJax())
     nothing = compare(gradient, lambda x: None, ALL, X)
     assert nothing.reference is None
@@ -112,8 +116,12 @@ def test_an_error_is_data():
 
 def test_a_missing_engine_is_data(monkeypatch):
     module = importlib.import_module("adinterface.tools.compare")  # `tools.compare` is the function
-    monkeypatch.setattr(module, "find", lambda auto: (_ for _ in ()).throw(MissingEngineError("gone")))
-    assert str(compare(gradient, loss, [AutoJax()], MODEL, X)).endswith("AutoJax()  MissingEngineError: gone")
+    monkeypatch.setattr(
+        module, "find", lambda auto: (_ for _ in ()).throw(MissingEngineError("gone"))
+    )
+    assert str(compare(gradient, loss, [AutoJax()], MODEL, X)).endswith(
+        "AutoJax()  MissingEngineError: gone"
+    )
 
 
 def test_a_kink_is_not_a_disagreement_but_a_wrong_answer_there_is():
@@ -161,7 +169,10 @@ def test_a_difference_that_rounding_explains_is_undecided(x):
     assert str(difference).endswith(" undecided")
     for text in (str(report), report._repr_html_()):
         assert "(undecided)" in text
-        assert "undecided: results change as much if the arguments, and what f captures, are a few roundings off." in text
+        assert (
+            "undecided: results change as much if the arguments, and what f captures, are a few"
+            " roundings off." in text
+        )
     assert report.against(AutoFiniteDifferences()).verdict == "undecided"
     with pytest.raises(AssertionError, match="are a few roundings off"):
         report.raise_if_failed()
@@ -181,20 +192,34 @@ def test_distances_and_units():
     assert distances(a, b).tolist() == [2.0, 0.0, 0.0, math.inf, math.inf]
     assert LeafDifference("x", 0.0, 0.0).relative == 0.0
     assert LeafDifference("x", 1.0, 0.0).relative == math.inf
-    assert [seconds(t) for t in (2.0, 0.0123, 4.56e-5, 1e-9)] == ["2 s", "12.3 ms", "45.6 µs", "0.001 µs"]
-    assert [number_of_bytes(n) for n in (12, 2048, 3 * 2**20, 5 * 2**30)] == ["12 B", "2.0 KiB", "3.0 MiB", "5.0 GiB"]
+    assert [seconds(t) for t in (2.0, 0.0123, 4.56e-5, 1e-9)] == [
+        "2 s",
+        "12.3 ms",
+        "45.6 µs",
+        "0.001 µs",
+    ]
+    assert [number_of_bytes(n) for n in (12, 2048, 3 * 2**20, 5 * 2**30)] == [
+        "12 B",
+        "2.0 KiB",
+        "3.0 MiB",
+        "5.0 GiB",
+    ]
 
 
 def test_wrong_calls_say_what_to_write():
     with pytest.raises(BackendError) as error:
         compare(gradient, loss, AutoJax(), MODEL, X)
-    assert str(error.value) == "compare(operator, f, backends, *args): backends must be a list; write [AutoJax()]."
+    assert (
+        str(error.value)
+        == "compare(operator, f, backends, *args): backends must be a list; write [AutoJax()]."
+    )
     for nothing in ([], 3):
         with pytest.raises(BackendError) as error:
             compare(gradient, loss, nothing, MODEL, X)
-        assert str(error.value) == (
-            "compare(operator, f, backends, *args): backends must be a list of backend values, such as "
-            "[AutoFiniteDifferences()]."
+        assert (
+            str(error.value)
+            == "compare(operator, f, backends, *args): backends must be a list of backend values,"
+            " such as [AutoFiniteDifferences()]."
         )
     with pytest.raises(BackendError, match=r"Write AutoJax\(\)"):
         compare(gradient, loss, [AutoJax], MODEL, X)
@@ -203,7 +228,9 @@ def test_wrong_calls_say_what_to_write():
 def test_the_table():
     report = compare(gradient, wrong_under_jax, [AutoTorch(), AutoJax()], TREE)
     text = re.sub(r"[\d.e+]+ (µs|ms|s|B|KiB)\b", "#", str(report))
-    text = "\n".join(re.sub(r"  +", "  ", line) for line in text.splitlines() if not line.startswith("---"))
+    text = "\n".join(
+        re.sub(r"  +", "  ", line) for line in text.splitlines() if not line.startswith("---")
+    )
     assert text == textwrap.dedent("""\
         gradient with 2 backends; reference AutoTorch()
 
@@ -223,7 +250,12 @@ def test_the_table():
 
 def test_many_leaves_show_the_worst():
     leaves = [np.ones(2) for _ in range(30)]
-    report = compare(gradient, lambda xs: sum((x**3).sum() for x in xs), [AutoAutograd(), AutoFiniteDifferences()], leaves)
+    report = compare(
+        gradient,
+        lambda xs: sum((x**3).sum() for x in xs),
+        [AutoAutograd(), AutoFiniteDifferences()],
+        leaves,
+    )
     assert str(report).splitlines()[-1] == "... and 10 leaves that differ less"
     assert "... and 10 leaves" in report._repr_html_()
     assert len(report[AutoFiniteDifferences()].differences) == 30
@@ -231,7 +263,11 @@ def test_many_leaves_show_the_worst():
 
 def test_the_plot_has_a_row_for_each_backend(tmp_path):
     def f(t):
-        return torch.sum(t["a"]) if isinstance(t["a"], np.ndarray) else (t["a"] ** 2).sum() + abs(t["b"]).sum()
+        return (
+            torch.sum(t["a"])
+            if isinstance(t["a"], np.ndarray)
+            else (t["a"] ** 2).sum() + abs(t["b"]).sum()
+        )
 
     report = compare(gradient, f, ALL, {"a": np.ones(2), "b": np.zeros(2)})
     figure = report.plot()
@@ -239,10 +275,17 @@ def test_the_plot_has_a_row_for_each_backend(tmp_path):
     figure.savefig(tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000
     assert accuracy.get_xscale() == times.get_xscale() == "log"
-    assert [label.get_text() for label in accuracy.get_yticklabels()] == [m.name for m in report.backends]
+    assert [label.get_text() for label in accuracy.get_yticklabels()] == [
+        m.name for m in report.backends
+    ]
     assert [text.get_text() for text in accuracy.texts] == ["reference", "raised TypeError"]
-    assert accuracy.get_xlabel().startswith("relative difference against AutoJax(), one point for each leaf")
-    assert [text.get_text() for text in times.get_legend().get_texts()] == ["first call", "later calls (median)"]
+    assert accuracy.get_xlabel().startswith(
+        "relative difference against AutoJax(), one point for each leaf"
+    )
+    assert [text.get_text() for text in times.get_legend().get_texts()] == [
+        "first call",
+        "later calls (median)",
+    ]
     plots._pyplot().close(figure)
 
     own = plots._pyplot().figure()
@@ -258,7 +301,10 @@ def test_the_plot_names_what_it_needs(monkeypatch):
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     with pytest.raises(MissingEngineError) as error:
         report.plot()
-    assert str(error.value) == "Comparison.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'"
+    assert (
+        str(error.value) == "Comparison.plot needs matplotlib, which is not installed: pip install"
+        " 'adinterface[demo]'"
+    )
     assert error.value.__suppress_context__
 
 

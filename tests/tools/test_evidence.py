@@ -1,4 +1,6 @@
-"""Three verdicts: what is right is not called wrong, what is wrong is not called right, and what cannot be told is said."""
+"""Three verdicts: what is right is not called wrong, what is wrong is not called right, and what
+cannot be told is said.
+"""
 
 import math
 import warnings
@@ -71,7 +73,8 @@ def test_what_f_cannot_compute_in_double_precision_is_undecided_in_half():
         check.raise_if_failed()
 
 
-# The decision --------------------------------------------------------------------------------------------------------
+# The decision
+# ------------------------------------------------------------------------------------------------
 
 
 def test_decide():
@@ -88,16 +91,22 @@ def looks_of(f, slope, *, grain=0.0):
         return round(f(t) / grain) * grain if grain else f(t)
 
     def look(step):
-        return look_at((rounded(-step), rounded(0.0), rounded(step)), step, slope, 2.0**-52 * abs(f(0.0)))
+        return look_at(
+            (rounded(-step), rounded(0.0), rounded(step)), step, slope, 2.0**-52 * abs(f(0.0))
+        )
 
     return look
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 def test_steps_find_the_scale_of_f(scale):
-    found = settle(looks_of(lambda t: math.sin(t / scale + 0.3), math.cos(0.3) / scale), 1e-3, 4e-10)
+    found = settle(
+        looks_of(lambda t: math.sin(t / scale + 0.3), math.cos(0.3) / scale), 1e-3, 4e-10
+    )
     assert found.outcome(4e-10, 1e-3) == "right"
-    wrong = settle(looks_of(lambda t: math.sin(t / scale + 0.3), 1.001 * math.cos(0.3) / scale), 1e-3, 4e-10)
+    wrong = settle(
+        looks_of(lambda t: math.sin(t / scale + 0.3), 1.001 * math.cos(0.3) / scale), 1e-3, 4e-10
+    )
     assert wrong.outcome(4e-10, 1e-3) == "wrong"
 
 
@@ -113,14 +122,18 @@ def test_a_jump_is_no_slope():
     assert Look(1.0, 0.0, 0.0, 0.0, 0.0, 0.0).blind
 
 
-# What is said --------------------------------------------------------------------------------------------------------
+# What is said
+# ------------------------------------------------------------------------------------------------
 
 
 def test_f_of_one_triangle_is_told():
     a = np.array([[3.0, 1.0], [1.0, 2.0]])
     check = check_gradient(lambda a: torch.linalg.eigvalsh(a)[0], AutoTorch(), a)
     assert check, check
-    assert "f reads one triangle, so symmetric displacements were taken. Write f((a + a.T) / 2)" in str(check)
+    assert (
+        "f reads one triangle, so symmetric displacements were taken. Write f((a + a.T) / 2)"
+        in str(check)
+    )
     other = check_gradient(lambda a: torch.linalg.eigvalsh((a + a.T) / 2)[0], AutoTorch(), a)
     assert other
     assert "triangle" not in str(other)
@@ -141,24 +154,36 @@ def test_between_the_slopes_of_a_kink_but_no_engines_choice_is_undecided():
     assert "0.3 is between them, but no engine's choice. Check near the kink." in str(check)
 
 
-# Implementations -----------------------------------------------------------------------------------------------------
+# Implementations
+# ------------------------------------------------------------------------------------------------
 
 
 def test_implementations_are_compared_each_on_its_backend():
     p = {"w": np.array([0.3, 0.4])}
-    ported = {AutoTorch(): lambda p: torch.sin(p["w"]).sum(), AutoJax(): lambda p: jnp.sin(p["w"]).sum()}
+    ported = {
+        AutoTorch(): lambda p: torch.sin(p["w"]).sum(),
+        AutoJax(): lambda p: jnp.sin(p["w"]).sum(),
+    }
     report = compare(value_and_gradient, ported, p)
     assert report.agree(), report
     assert [measured.backend for measured in report.backends] == [AutoTorch(), AutoJax()]
     ported[AutoJax()] = lambda p: 1.01 * jnp.sin(p["w"]).sum()
     assert not compare(gradient, ported, {"w": torch.tensor([0.3, 0.4])}).agree()
-    with pytest.raises(TypeError, match=r"f is a list\. To compare several functions, write a dict with the backend of each"):
+    with pytest.raises(
+        TypeError,
+        match=r"f is a list\. To compare several functions, write a dict with the backend of each",
+    ):
         compare(gradient, [torch.sin, jnp.sin], [AutoTorch(), AutoJax()], p)
 
 
 def test_an_f_that_draws_random_numbers_is_told_from_a_kink():
     random = np.random.default_rng(0)
-    report = compare(gradient, lambda x: (x * x).sum() * random.standard_normal(), [AutoTorch(), AutoJax()], np.ones(3))
+    report = compare(
+        gradient,
+        lambda x: (x * x).sum() * random.standard_normal(),
+        [AutoTorch(), AutoJax()],
+        np.ones(3),
+    )
     assert not report.agree()
     assert "at the same point. Fix its random numbers" in str(report)
     assert "at the same point" in report._repr_html_()

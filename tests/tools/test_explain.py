@@ -108,7 +108,9 @@ evaluations of f: 1
 """,
     ),
     "a product by differences of gradients": (
-        lambda: explain(hvp, cubes, SecondOrder(AutoFiniteDifferences(method="central"), AutoTorch()), X, X),
+        lambda: explain(
+            hvp, cubes, SecondOrder(AutoFiniteDifferences(method="central"), AutoTorch()), X, X
+        ),
         f"""\
 hvp with {SecondOrder(AutoFiniteDifferences(method="central"), AutoTorch())!r}
 arguments
@@ -133,12 +135,19 @@ def test_explain_prints_a_page(page, capsys):
 
 
 def test_explain_returns_data():
-    report = explain(linearize, lambda p: p["x"] ** p["n"], AutoFiniteDifferences(), {"x": X, "n": 2})
+    report = explain(
+        linearize, lambda p: p["x"] ** p["n"], AutoFiniteDifferences(), {"x": X, "n": 2}
+    )
     assert report == Explanation(
         operator="linearize",
         backend=AutoFiniteDifferences(),
         leaves=(
-            LeafReport("args[0]['x']", "a numpy array of dtype float64 and shape (3,)", True, "reaches f as numpy float64"),
+            LeafReport(
+                "args[0]['x']",
+                "a numpy array of dtype float64 and shape (3,)",
+                True,
+                "reaches f as numpy float64",
+            ),
             LeafReport("args[0]['n']", "int 2", False, "an int inside a tree has no gradient"),
         ),
         steps=("AutoFiniteDifferences: linearize",),
@@ -147,7 +156,9 @@ def test_explain_returns_data():
 
 
 def test_an_explanation_is_shown_as_tables_in_a_notebook():
-    report = explain(gradient, lambda p: p["<x>"] ** p["n"], AutoFiniteDifferences(), {"<x>": 3.0, "n": 2})
+    report = explain(
+        gradient, lambda p: p["<x>"] ** p["n"], AutoFiniteDifferences(), {"<x>": 3.0, "n": 2}
+    )
     page = report._repr_html_()
     assert page.startswith("<p><b>gradient with AutoFiniteDifferences()</b></p>\n<table>")
     assert page.count("<tr>") == 1 + len(report.leaves)
@@ -174,7 +185,10 @@ def test_explain_raises_what_the_call_raises_and_prints_nothing(capsys):
 
 
 def test_explain_of_a_batched_call_says_how_it_is_written():
-    with pytest.raises(TypeError, match=r"^explain\(batched, operator, f, backend, \.\.\.\): operator must be one of"):
+    with pytest.raises(
+        TypeError,
+        match=r"^explain\(batched, operator, f, backend, \.\.\.\): operator must be one of",
+    ):
         explain(batched, cubes, AutoTorch(), Each(X))
     with pytest.raises(TypeError, match=r"nothing is marked with Each"):
         explain(batched, gradient, cubes, AutoTorch(), X)

@@ -1,4 +1,6 @@
-"""What an operator is stands in its row, and everybody reads it there: a new operator is its row and one line."""
+"""What an operator is stands in its row, and everybody reads it there: a new operator is its row
+and one line.
+"""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -46,7 +48,8 @@ def cubes(x: Any) -> Any:
     return array_namespace(x).sum(x**3)
 
 
-# The operators that there are ----------------------------------------------------------------------------------------
+# The operators that there are
+# ----------------------------------------------------------------------------------------
 
 
 def test_every_operator_is_called_as_its_operation_says_and_is_public():
@@ -61,7 +64,9 @@ def test_every_operator_is_called_as_its_operation_says_and_is_public():
 
 
 def test_the_plain_twins():
-    twins = {operation.name: plain.name for operation in operations() if (plain := plain_of(operation))}
+    twins = {
+        operation.name: plain.name for operation in operations() if (plain := plain_of(operation))
+    }
     assert twins == {
         "value_and_gradient": "gradient",
         "value_and_jacobian": "jacobian",
@@ -76,7 +81,9 @@ def test_the_plain_twins():
 def test_results_are_what_the_facts_say(operation):
     operator, f, args = example_of(operation)
     result = operator(f, AutoAutograd(), *args)
-    assert arguments_of(operation, args) == (args[0][0] if operation.directions == "second tuple" else args[0],)
+    assert arguments_of(operation, args) == (
+        args[0][0] if operation.directions == "second tuple" else args[0],
+    )
     assert tuple(fields_of(operation)) == getattr(result, "_fields", (operation.name,))
     assert operation.result is None or type(result) is operation.result
     results = dict(zip(fields_of(operation), (result,) if operation.result is None else result))
@@ -86,11 +93,14 @@ def test_results_are_what_the_facts_say(operation):
         assert callable(part) == (form in ("back", "push"))
         assert (type(part) is tuple) == (form in ("arguments", "jacobian")), name
     if operation.takes != "arguments":
-        with pytest.raises(adinterface.NotDifferentiableError, match="differentiates exactly one argument"):
+        with pytest.raises(
+            adinterface.NotDifferentiableError, match="differentiates exactly one argument"
+        ):
             operator(lambda x, y: f(x), AutoAutograd(), *args, args[0])
 
 
-# One more ------------------------------------------------------------------------------------------------------------
+# One more
+# ------------------------------------------------------------------------------------------------
 
 
 class JacobianAndValue(NamedTuple):
@@ -121,7 +131,12 @@ class HvpAndGradient(NamedTuple):
     gradient: Any
 
 
-TOY_PRODUCT = replace(GRADIENT_AND_HVP, name="hvp_and_gradient", compute=_exchanged(GRADIENT_AND_HVP), result=HvpAndGradient)
+TOY_PRODUCT = replace(
+    GRADIENT_AND_HVP,
+    name="hvp_and_gradient",
+    compute=_exchanged(GRADIENT_AND_HVP),
+    result=HvpAndGradient,
+)
 
 
 def hvp_and_gradient(f, backend, /, *args, **kwargs):
@@ -154,13 +169,17 @@ def test_prepare_knows_a_new_operator(backend):
     value, jacobian = value_and_jacobian(bend, backend, X)
     assert_tree(tuple(prepare(jacobian_and_value, bend, backend, X)(X)), (jacobian, value), 1e-12)
     slope, product = gradient_and_hvp(cubes, backend, X, V)
-    assert_tree(tuple(prepare(hvp_and_gradient, cubes, backend, X, V)(X, V)), (product, slope), 1e-12)
+    assert_tree(
+        tuple(prepare(hvp_and_gradient, cubes, backend, X, V)(X, V)), (product, slope), 1e-12
+    )
 
 
 @pytest.mark.usefixtures("registered")
 def test_compare_knows_a_new_operator():
     report = compare(jacobian_and_value, bend, BACKENDS.values(), X)
-    assert [list(measured.leaves) for measured in report.backends] == [["jacobian[0]", "value"]] * len(BACKENDS)
+    assert [list(measured.leaves) for measured in report.backends] == [
+        ["jacobian[0]", "value"]
+    ] * len(BACKENDS)
     assert report.agree(), report
     report = compare(hvp_and_gradient, cubes, BACKENDS.values(), X, V)
     assert report.order == 2
@@ -169,9 +188,14 @@ def test_compare_knows_a_new_operator():
 
 @pytest.mark.usefixtures("registered")
 def test_explain_knows_a_new_operator(capsys):
-    report = explain(hvp_and_gradient, lambda x, c: cubes(x) * c, AutoFiniteDifferences(), X, V, Constant(2.0))
+    report = explain(
+        hvp_and_gradient, lambda x, c: cubes(x) * c, AutoFiniteDifferences(), X, V, Constant(2.0)
+    )
     assert report.operator == "hvp_and_gradient"
-    assert [(leaf.path, leaf.differentiated) for leaf in report.leaves] == [("args[0]", True), ("args[1]", False)]
+    assert [(leaf.path, leaf.differentiated) for leaf in report.leaves] == [
+        ("args[0]", True),
+        ("args[1]", False),
+    ]
     assert capsys.readouterr().out == f"{report}\n"
 
 
@@ -186,11 +210,14 @@ def test_the_conformance_kit_judges_a_new_operator(name, backend):
     assert {"formula", "structure", "dtype", "memory", "taylor", "prepared", *laws} <= checked
 
 
-# What the kit does not know ------------------------------------------------------------------------------------------
+# What the kit does not know
+# ------------------------------------------------------------------------------------------
 
 
 def test_without_its_line_nobody_knows_it():
     with pytest.raises(TypeError, match="operator must be one of"):
         prepare(jacobian_and_value, bend, AutoAutograd(), X)
-    with pytest.raises(TypeError, match=r"^jacobian_and_value is no operator: it does not stand in OPERATORS$"):
+    with pytest.raises(
+        TypeError, match=r"^jacobian_and_value is no operator: it does not stand in OPERATORS$"
+    ):
         list(run_scenario(replace(SCENARIOS["jacobian"]), AutoAutograd()))

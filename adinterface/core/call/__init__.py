@@ -1,4 +1,6 @@
-"""One call: from the user's arguments to native arrays, and from an engine's results to the arguments' structure.
+"""One call: from the user's arguments to native arrays, and from an engine's results to the
+arguments' structure.
 
-Data flows one way. May import everything in the core except operators and tools; nothing here names an operator.
+Data flows one way. May import everything in the core except operators and tools; nothing here names
+an operator.
 """

@@ -18,7 +18,15 @@ from ..contract.inexact import Accuracy
 from ..contract.library import NUMPY, PYTHON, REAL_SCALARS, Library, kind, note_memory
 from ..derive.primitives import Sampled
 from ..support.ambient import CORE, Kinds, now, within
-from ..tree import DIFFERENTIATED, HANDLERS, Owner, Structure, build_gradient, flatten_tree, handler_of
+from ..tree import (
+    DIFFERENTIATED,
+    HANDLERS,
+    Owner,
+    Structure,
+    build_gradient,
+    flatten_tree,
+    handler_of,
+)
 from .messages import Place, places_of, require_function, warn_imprecise
 from .output import ALONE, OutputStructure, annotate, floating, split
 from .plan import Plan
@@ -30,9 +38,9 @@ _NO_SCOPE = nullcontext()
 class Call(Sampled):
     """The values of one call of an operator, with its plan.
 
-    Called with native leaves, it is the flat function that an engine differentiates: it builds the arguments of f,
-    calls f, and flattens the value. Data flows one way: values -> `enter` -> the engine -> `gradients`, `shown` ->
-    trees like the arguments.
+    Called with native leaves, it is the flat function that an engine differentiates: it builds the
+    arguments of f, calls f, and flattens the value. Data flows one way: values -> `enter` -> the
+    engine -> `gradients`, `shown` -> trees like the arguments.
     """
 
     __slots__ = ("arguments", "entered", "f", "form", "leaves", "output", "plan", "taken", "values")
@@ -58,7 +66,8 @@ class Call(Sampled):
         self.form: OutputStructure | None = None
         self.owned: frozenset[int] = plan.owned
         self.owns_leaves: bool = plan.owns_leaves
-        #: The memory of the inputs and of the results so far, as keys from `Library.memory`. Results must not overlap it.
+        #: The memory of the inputs and of the results so far, as keys from `Library.memory`.
+        #: Results must not overlap it.
         self.taken: set[int] = set()
 
     def copy(self) -> Call:
@@ -81,7 +90,9 @@ class Call(Sampled):
         return _NO_SCOPE if scope is None else scope
 
     def enter(self) -> Arrays:
-        """The active leaves as the engine's arrays (or unconverted, if the engine takes any library)."""
+        """The active leaves as the engine's arrays (or unconverted, if the engine takes any
+        library).
+        """
         plan = self.plan
         if plan.enters is None:
             self.entered = self.values
@@ -133,12 +144,20 @@ class Call(Sampled):
 
     @property
     def records_kinds(self) -> bool:
-        """Whether to record the `Kinds` of leaves while f runs: Python numbers only for code that asks for them."""
+        """Whether to record the `Kinds` of leaves while f runs: Python numbers only for code that
+        asks for them.
+        """
         arrays, numbers, constants = self.plan.kinds
-        return bool(arrays or constants or (numbers and getattr(self.f, "asks_for_python_numbers", None) is True))
+        return bool(
+            arrays
+            or constants
+            or (numbers and getattr(self.f, "asks_for_python_numbers", None) is True)
+        )
 
     def _recorded(self, active: Sequence[Any]) -> Any:
-        """f's value. Records which arguments are 0-d arrays, which are Python numbers, and what was in a Constant."""
+        """f's value. Records which arguments are 0-d arrays, which are Python numbers, and what was
+        in a Constant.
+        """
         values = self._distinct(active)
         args, kwargs = self.plan.arguments(values)
         kinds = Kinds(*[[values[n] for n in places] for places in self.plan.kinds])
@@ -151,7 +170,9 @@ class Call(Sampled):
         `Kinds` compares by identity.
         """
         values, constants = [*self._with(active)], self.plan.kinds.constants
-        others = {id(value) for n, value in enumerate(values) if n not in constants} if constants else ()
+        others = (
+            {id(value) for n, value in enumerate(values) if n not in constants} if constants else ()
+        )
         for n in constants:
             if id(values[n]) in others:
                 opposite = -values[n]  # arithmetic copies an array of any library, traced or not
@@ -164,7 +185,11 @@ class Call(Sampled):
         plan = self.plan
         library, cls = plan.library, type(result)
         if HANDLERS.get(cls) is library:
-            if library.is_floating(result) if self.output == "tree" else library.is_real_scalar(result):
+            if (
+                library.is_floating(result)
+                if self.output == "tree"
+                else library.is_real_scalar(result)
+            ):
                 return (result,), ALONE
         elif cls in REAL_SCALARS and library is NUMPY:
             return (result,), ALONE
@@ -205,7 +230,9 @@ class Call(Sampled):
         new.output = "tree"
         return new
 
-    def task(self, active: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
+    def task(
+        self, active: Sequence[Any]
+    ) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
         if self.plan.single:
             return self.f, active, {}
         values = self._distinct(active)
@@ -227,14 +254,19 @@ class Call(Sampled):
             at_once = None if plan.leave_all is None else plan.leave_all(native, self.taken)
             results = self._one_by_one(native) if at_once is None else at_once
         if now().form is not None:
-            results = [in_form(result, plan.slots[n].library) for n, result in zip(plan.active, results)]
+            results = [
+                in_form(result, plan.slots[n].library) for n, result in zip(plan.active, results)
+            ]
         return tuple(results) if plan.single else plan.gradients(results, self.values)
 
     def _one_by_one(self, native: Sequence[Any]) -> Sequence[Any]:
         assert self.plan.leave is not None
         results = [*map(call, self.plan.leave, native, repeat(self.taken))]
         if NoneType in map(type, results):
-            return [self.restore(n, native[n]) if result is None else result for n, result in enumerate(results)]
+            return [
+                self.restore(n, native[n]) if result is None else result
+                for n, result in enumerate(results)
+            ]
         return results
 
     def restore(self, active: int, gradient: Any) -> Any:
@@ -243,7 +275,9 @@ class Call(Sampled):
         library: Any = self.plan.slots[n].library
         if library is PYTHON and self.plan.marks is not None:
             return self.present(gradient)  # it may be an array
-        return library.restore(gradient, library_of_array(gradient), self.values[n], dtype, self.taken)
+        return library.restore(
+            gradient, library_of_array(gradient), self.values[n], dtype, self.taken
+        )
 
     def blocks(self, native: Sequence[Any]) -> tuple[Any, ...]:
         """A tuple of trees, as `gradients`, whose arrays may have other shapes than the leaves.
@@ -255,7 +289,8 @@ class Call(Sampled):
     def square(self, rows: Sequence[Sequence[Any]]) -> Any:
         """The blocks of a Hessian by the first argument, as a tree of trees.
 
-        For `{"a": x, "b": y}`: `[[aa, ab], [ba, bb]]` -> `{"a": {"a": aa, "b": ab}, "b": {"a": ba, "b": bb}}`.
+        For `{"a": x, "b": y}`: `[[aa, ab], [ba, bb]]` -> `{"a": {"a": aa, "b": ab}, "b": {"a": ba,
+        "b": bb}}`.
         """
         return self.plan.gradients([self.blocks(row)[0] for row in rows], self.values)[0]
 
@@ -269,7 +304,9 @@ class Call(Sampled):
         return [*map(self.present, results)]
 
     def present(self, result: Any) -> Any:
-        """A result that is not like a leaf, in the library of the first differentiated array; a number for numbers."""
+        """A result that is not like a leaf, in the library of the first differentiated array; a
+        number for numbers.
+        """
         plan = self.plan
         if plan.present is not None:
             presented = plan.present(result, self.taken)
@@ -282,7 +319,8 @@ class Call(Sampled):
             result = source.settled(result)
         if plan.python_result and source.shape(result) == () and not source.traced(result):
             number: Any = source.to_numpy(result)
-            return float(number) if type(number) is np.float64 else number.item()  # `item` takes ten times as long
+            # `item` takes ten times as long
+            return float(number) if type(number) is np.float64 else number.item()
         target = plan.result_library
         if target is not source and target.name == source.name:
             target = source
@@ -301,7 +339,11 @@ class Call(Sampled):
 
     def tangent(self, structure: Structure, native: Sequence[Any]) -> Any:
         presented = self.presented(native)
-        return presented[0] if structure is DIFFERENTIATED else build_gradient(structure, iter(presented))
+        return (
+            presented[0]
+            if structure is DIFFERENTIATED
+            else build_gradient(structure, iter(presented))
+        )
 
     def warn_imprecise(self, accuracies: Sequence[Accuracy]) -> None:
         if any(leaf.doubtful for each in accuracies for leaf in each.leaves):
@@ -313,20 +355,27 @@ class Call(Sampled):
 
 
 def in_form(result: Any, wanted: Library | None) -> Any:
-    """A result in the class that the running NumPy code expects, if the arguments were NumPy arrays or Python numbers."""
+    """A result in the class that the running NumPy code expects, if the arguments were NumPy arrays
+    or Python numbers.
+    """
     form = now().form
-    return result if form is None or (wanted is not NUMPY and wanted is not PYTHON) else form(result)
+    return (
+        result if form is None or (wanted is not NUMPY and wanted is not PYTHON) else form(result)
+    )
 
 
 def _read_only(value: Any) -> Any:
-    if type(value) is np.ndarray:  # not asked whether it is writeable: NumPy warns of that for an array of broadcast_arrays
+    # not asked whether it is writeable: NumPy warns of that for an array of broadcast_arrays
+    if type(value) is np.ndarray:
         value = value.view()
         value.flags.writeable = False
     return value
 
 
 def _marking(f: Callable[..., Any], places: Sequence[int], /, *args: Any, **kwargs: Any) -> Any:
-    """f in a worker process. places: the leaves that were in a Constant; identity is lost between processes."""
+    """f in a worker process. places: the leaves that were in a Constant; identity is lost between
+    processes.
+    """
     leaves = flatten_tree((args, kwargs))[1]
     with within(CORE, now()._replace(kinds=Kinds(constants=[leaves[n].value for n in places]))):
         return f(*args, **kwargs)

@@ -1,4 +1,6 @@
-"""How each leaf becomes an array of the engine, and each result an array like its leaf: chosen when a call is planned."""
+"""How each leaf becomes an array of the engine, and each result an array like its leaf: chosen when
+a call is planned.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,26 @@ from .plan import Plan
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
 _PLAIN = frozenset(
-    {"float16", "float32", "float64", "bool", "int8", "int16", "int32", "int64", "uint8", "complex64", "complex128"}
+    {
+        "float16",
+        "float32",
+        "float64",
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "complex64",
+        "complex128",
+    }
 )
 
 
 def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
-    """The plan with the conversions of values like these. Raises ConversionError where the engine cannot take a leaf."""
+    """The plan with the conversions of values like these. Raises ConversionError where the engine
+    cannot take a leaf.
+    """
     backend, slots, copy = plan.backend, plan.slots, plan.operator.outlives
     libraries = [slots[n].library for n in plan.active]
     library = backend.library or NUMPY
@@ -46,7 +62,9 @@ def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
     stand_in = _stand_in(plan)
     direct = None if python_result or stand_in is not None else backend.library
     dtypes = dict(zip(plan.active, plan.dtypes))
-    enters = [_entering(backend, slots[n], value, dtypes.get(n), copy) for n, value in enumerate(values)]
+    enters = [
+        _entering(backend, slots[n], value, dtypes.get(n), copy) for n, value in enumerate(values)
+    ]
     leaves = [conversion_out(backend, slots[n], values[n], dtype) for n, dtype in dtypes.items()]
     if plan.marks is not None:  # results have other shapes than the leaves
         leaves = [_no_direct_conversion] * len(leaves)
@@ -60,7 +78,11 @@ def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
         enters=_unless_identity(enters),
         owns_leaves=not library.plain_numpy and from_numpy and not copy,
         leave=leave,
-        leave_all=None if leave is None or plan.marks is not None else _conversion_of_all(backend, plan, values),
+        leave_all=(
+            None
+            if leave is None or plan.marks is not None
+            else _conversion_of_all(backend, plan, values)
+        ),
         present=None if direct is None else direct.leave(None, result_library),
         present_all=None if direct is None else direct.leave_all((None,), (result_library,)),
         stand_in=stand_in,
@@ -75,14 +97,18 @@ def _unless_identity(enters: Sequence[Enter]) -> tuple[Enter, ...] | None:
 
 def _stand_in(plan: Plan) -> Callable[[Any], Any] | None:
     nodes = [node for _, structure in plan.places() for node in structure.nodes()]
-    return next((partial(_standing, node.type, node.data) for node in nodes if node.type.stands_for_array), None)
+    return next(
+        (partial(_standing, node.type, node.data) for node in nodes if node.type.stands_for_array),
+        None,
+    )
 
 
 def _standing(node_type: NodeType, data: Any, array: Any) -> Any:
     return node_type.unflatten(data, (array,))
 
 
-# Contexts ---------------------------------------------------------------------------------------------------------------
+# Contexts
+# ------------------------------------------------------------------------------------------------
 
 
 def _scope(backend: Backend, plan: Plan) -> Scoping | None:
@@ -109,23 +135,33 @@ def _precisions(backend: Backend, plan: Plan) -> list[Scoping | None]:
     libraries = list(dict.fromkeys(library for library, _ in leaves))
     if len(libraries) == 1:
         return [libraries[0].precision(plan.all_dtypes)]
-    return [library.precision(tuple([dtype for owner, dtype in leaves if owner is library])) for library in libraries]
+    return [
+        library.precision(tuple([dtype for owner, dtype in leaves if owner is library]))
+        for library in libraries
+    ]
 
 
-# Into the engine --------------------------------------------------------------------------------------------------------
+# Into the engine
+# ------------------------------------------------------------------------------------------------
 
 
-def conversion_in(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, copy: bool) -> Enter:
-    """The conversion of a leaf like the example to the engine's array, of this dtype if it is given.
+def conversion_in(
+    backend: Backend, slot: Slot, example: Any, dtype: str | None, *, copy: bool
+) -> Enter:
+    """The conversion of a leaf like the example to the engine's array, of this dtype if it is
+    given.
 
-    With `copy` it shares no memory with the leaf. Raises ConversionError where the engine cannot take such a leaf.
+    With `copy` it shares no memory with the leaf. Raises ConversionError where the engine cannot
+    take such a leaf.
     """
     target, source = backend.library, slot.library
     assert source is not None
     if slot.owner is not None:
         return _owned_in(backend, slot, example)
     if slot.dtype == "int" and dtype is not None:
-        return _of_int(conversion_in(backend, slot._replace(dtype="float"), 0.0, dtype, copy=copy), dtype)
+        return _of_int(
+            conversion_in(backend, slot._replace(dtype="float"), 0.0, dtype, copy=copy), dtype
+        )
     copy = copy and source.mutable  # other arrays cannot be written to
     if backend.device is None and (source is PYTHON or (not copy and dtype in (None, slot.dtype))):
         library = NUMPY if source is PYTHON else source
@@ -133,17 +169,24 @@ def conversion_in(backend: Backend, slot: Slot, example: Any, dtype: str | None,
         if shortest is not None:
             return shortest
     if target is None:
-        return _recording_memory(source, lambda value: source.asarray(value, dtype=dtype, copy=copy))
+        return _recording_memory(
+            source, lambda value: source.asarray(value, dtype=dtype, copy=copy)
+        )
     if source is target or source is NUMPY or source is PYTHON:
-        return _recording_memory(target, lambda value: target.asarray(value, dtype=dtype, like=backend.device, copy=copy))
+        return _recording_memory(
+            target, lambda value: target.asarray(value, dtype=dtype, like=backend.device, copy=copy)
+        )
 
     def converted(value: Any) -> Any:
         if source.traced(value):
             raise ConversionError(
-                f"A leaf is traced by {source.name} ({type(value).__name__}), and {type(backend.auto).__name__} cannot "
-                f"see through that trace. Use one engine for nested calls, or AutoFiniteDifferences() for the outer one."
+                f"A leaf is traced by {source.name} ({type(value).__name__}), and"
+                f" {type(backend.auto).__name__} cannot see through that trace. Use one engine for"
+                " nested calls, or AutoFiniteDifferences() for the outer one."
             )
-        return target.asarray(target.foreign(value, source), dtype=dtype, like=backend.device, copy=copy)
+        return target.asarray(
+            target.foreign(value, source), dtype=dtype, like=backend.device, copy=copy
+        )
 
     return _recording_memory(target, converted)
 
@@ -153,7 +196,8 @@ def _entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, cop
     if slot.library is None:
         return as_it_is
     if dtype is None:
-        copy, slot = copy and slot.owner is None, slot._replace(owner=None)  # an owner keeps its frozen leaves
+        # an owner keeps its frozen leaves
+        copy, slot = copy and slot.owner is None, slot._replace(owner=None)
     return conversion_in(backend, slot, example, dtype, copy=copy)
 
 
@@ -166,8 +210,8 @@ def _of_int(enter: Enter, dtype: str) -> Enter:
             return enter(number(value), taken)
         except OverflowError:
             raise ConversionError(
-                f"An integer argument has {value.bit_length():,} bits, too many for a float, as which it would be "
-                f"differentiated. Wrap it in Constant(...)."
+                f"An integer argument has {value.bit_length():,} bits, too many for a float, as"
+                " which it would be differentiated. Wrap it in Constant(...)."
             ) from None
 
     return entered
@@ -182,8 +226,8 @@ def _owned_in(backend: Backend, slot: Slot, example: Any) -> Enter:
     if target is None:  # f is called many times, so it must not get the owner itself
         return _recording_memory(source, lambda value: source.asarray(value, copy=True))
     raise ConversionError(
-        f"The code of {owner.__name__} computes with {source.name} alone, so {backend.auto!r} cannot "
-        f"take it. Use {_auto_name(source)}(), or AutoFiniteDifferences() without `native`."
+        f"The code of {owner.__name__} computes with {source.name} alone, so {backend.auto!r}"
+        f" cannot take it. Use {_auto_name(source)}(), or AutoFiniteDifferences() without `native`."
     )
 
 
@@ -197,14 +241,20 @@ def _recording_memory(library: Library, convert: Callable[[Any], Any]) -> Enter:
 
 
 def _auto_name(library: Library) -> str:
-    return next((cls.__name__ for cls in BUILT_IN if cls.name == library.name), f"a backend of {library.name}")
+    return next(
+        (cls.__name__ for cls in BUILT_IN if cls.name == library.name),
+        f"a backend of {library.name}",
+    )
 
 
-# Back to the user -------------------------------------------------------------------------------------------------------
+# Back to the user
+# ------------------------------------------------------------------------------------------------
 
 
 def conversion_out(backend: Backend, slot: Slot, example: Any, dtype: str) -> Leave:
-    """A fast conversion of a gradient to an array like the example. It gives None where `Library.restore` must convert."""
+    """A fast conversion of a gradient to an array like the example. It gives None where
+    `Library.restore` must convert.
+    """
     source = slot.library
     assert source is not None
     if backend.device is not None or (source is not PYTHON and slot.dtype != dtype):
@@ -226,7 +276,10 @@ def _conversion_of_all(backend: Backend, plan: Plan, values: Sequence[Any]) -> L
     slots = [plan.slots[n] for n in plan.active]
     if backend.library is None or backend.device is not None:
         return None
-    if any(slot.library is not PYTHON and slot.dtype != dtype for slot, dtype in zip(slots, plan.dtypes)):
+    if any(
+        slot.library is not PYTHON and slot.dtype != dtype
+        for slot, dtype in zip(slots, plan.dtypes)
+    ):
         return None
     sources = [slot.library for slot in slots if slot.library is not None]
     return backend.library.leave_all([values[n] for n in plan.active], sources)
@@ -236,11 +289,14 @@ def _no_direct_conversion(result: Any, taken: set[int]) -> None:
     return None
 
 
-# Into compiled code -----------------------------------------------------------------------------------------------------
+# Into compiled code
+# ------------------------------------------------------------------------------------------------
 
 
 def into_compiled(plan: Plan, values: Sequence[Any]) -> Plan:
-    """The plan with conversions into compiled code: plain NumPy arrays and NumPy numbers are passed as they are."""
+    """The plan with conversions into compiled code: plain NumPy arrays and NumPy numbers are passed
+    as they are.
+    """
     backend, copy = plan.backend, copies_for_compiled(plan)
     narrow = not any_wide(plan.all_dtypes)
     dtypes = dict(zip(plan.active, plan.dtypes))
@@ -254,8 +310,18 @@ def into_compiled(plan: Plan, values: Sequence[Any]) -> Plan:
             convert: Enter = lambda value, taken: number(value)
             return _of_int(convert, dtype) if slot.dtype == "int" else convert
         narrowed = narrow and slot.dtype in ("int64", "uint64")
-        plain = type(example) is np.ndarray and slot.dtype in _PLAIN and example.dtype.isnative and slot.owner is None
-        if plain and backend.device is None and (dtype is None or dtype == slot.dtype) and not narrowed:
+        plain = (
+            type(example) is np.ndarray
+            and slot.dtype in _PLAIN
+            and example.dtype.isnative
+            and slot.owner is None
+        )
+        if (
+            plain
+            and backend.device is None
+            and (dtype is None or dtype == slot.dtype)
+            and not narrowed
+        ):
             return _copied if copy else as_it_is
         return conversion_in(backend, slot, example, dtype, copy=copy)
 
@@ -265,8 +331,8 @@ def into_compiled(plan: Plan, values: Sequence[Any]) -> Plan:
 def copies_for_compiled(plan: Plan) -> bool:
     """Whether compiled code must get copies of the caller's arrays.
 
-    The call waits for the engine if a result is a NumPy array or a Python number. Otherwise the engine may still read
-    an argument while the caller writes into it.
+    The call waits for the engine if a result is a NumPy array or a Python number. Otherwise the
+    engine may still read an argument while the caller writes into it.
     """
     forms = plan.operator.forms
     like_leaves = "arguments" in forms or "argument" in forms

@@ -1,4 +1,6 @@
-"""Cotangents and tangents from the user: checked against the tree that they must match, and made native."""
+"""Cotangents and tangents from the user: checked against the tree that they must match, and made
+native.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,16 @@ from ..contract.backend import Arrays, Backend
 from ..contract.errors import ConversionError, TreeError
 from ..contract.library import NUMPY, PYTHON, Library, kind, width
 from ..contract.nodes import NodeType
-from ..tree import DIFFERENTIATED, Constant, Matcher, Node, Structure, handler_of, refuse_endless, stood_for
+from ..tree import (
+    DIFFERENTIATED,
+    Constant,
+    Matcher,
+    Node,
+    Structure,
+    handler_of,
+    refuse_endless,
+    stood_for,
+)
 from .call import Call
 from .messages import describe
 from .plan import Plan
@@ -28,8 +39,13 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False) 
         return plan.operator.tangents(call, tangents, stacked)
     require_one_each(plan, tangents)
     values = None if stacked else plan.values_like_arguments(tangents)
-    if values is not None and not plan.library.mutable and [*map(type, values)] == [*map(type, call.leaves)]:
-        return tuple(values)  # they have the signatures of the leaves, so there is nothing to convert
+    if (
+        values is not None
+        and not plan.library.mutable
+        and [*map(type, values)] == [*map(type, call.leaves)]
+    ):
+        # they have the signatures of the leaves, so there is nothing to convert
+        return tuple(values)
     match = NativeMatch(plan.backend, call.leaves, "the tangent", stacked)
     if values is not None:
         native = tuple(map(match.converted, call.leaves, values))
@@ -51,13 +67,14 @@ def name_of_tangent(plan: Plan, i: int) -> str:
 def require_one_each(plan: Plan, tangents: Sequence[Any]) -> None:
     if len(tangents) != len(plan.structures):
         raise TreeError(
-            f"{plan.operator.name}: there are {len(plan.structures)} arguments, so there must be as many tangents, "
-            f"not {len(tangents)}; None is the tangent of a Constant."
+            f"{plan.operator.name}: there are {len(plan.structures)} arguments, so there must be as"
+            f" many tangents, not {len(tangents)}; None is the tangent of a Constant."
         )
 
 
 class NativeMatch(Matcher):
-    """Collects a native array for each leaf of a structure from a tree of the same structure; None anywhere is zero.
+    """Collects a native array for each leaf of a structure from a tree of the same structure; None
+    anywhere is zero.
 
     arrays: the native arrays that the result must resemble, in order.
     stacked: whether every given leaf has one more axis in front.
@@ -86,18 +103,38 @@ class NativeMatch(Matcher):
                 array = next(self.expected)
                 self.pairs.append((array, None if part is None else self._leaf(array, part, where)))
             elif isinstance(place, Node):
-                if part is not None and type(part) is not Constant:  # a module's gradient has its frozen parameters there
-                    raise TreeError(f"{where} is a Constant, so {self.what} must be None there, not {describe(part)}.")
+                # a module's gradient has its frozen parameters there
+                if part is not None and type(part) is not Constant:
+                    raise TreeError(
+                        f"{where} is a Constant, so {self.what} must be None there, not"
+                        f" {describe(part)}."
+                    )
             elif part is not None and isinstance(handler_of(part, scan=False), Library):
-                raise TreeError(f"{where} has no derivative, so {self.what} must be None there, not {describe(part)}.")
+                raise TreeError(
+                    f"{where} has no derivative, so {self.what} must be None there, not"
+                    f" {describe(part)}."
+                )
 
     def of_other_class(self, node: Node, other: Any, path: str) -> TreeError:
-        return TreeError(f"{path} must be a {node.cls.__name__}, or None for zero, not a {type(other).__name__}.")
+        return TreeError(
+            f"{path} must be a {node.cls.__name__}, or None for zero, not a {type(other).__name__}."
+        )
 
-    def of_other_keys(self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str) -> TreeError:
-        missing, extra = [key for key in keys if key not in seen], [key for key in seen if key not in keys]
-        problems = [f"{', '.join(some)} {what}" for some, what in ((missing, "missing"), (extra, "not expected")) if some]
-        return TreeError(f"{path} has another structure than {self.what} must have: {'; '.join(problems)}.")
+    def of_other_keys(
+        self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str
+    ) -> TreeError:
+        missing, extra = (
+            [key for key in keys if key not in seen],
+            [key for key in seen if key not in keys],
+        )
+        problems = [
+            f"{', '.join(some)} {what}"
+            for some, what in ((missing, "missing"), (extra, "not expected"))
+            if some
+        ]
+        return TreeError(
+            f"{path} has another structure than {self.what} must have: {'; '.join(problems)}."
+        )
 
     def _leaf(self, array: Any, given: Any, path: str) -> Any:
         library = library_of(self.backend, array)
@@ -109,13 +146,24 @@ class NativeMatch(Matcher):
             numbers = True
         if not isinstance(handler, Library):
             shape = library.shape(array)
-            raise TreeError(f"{path} must be an array of shape {shape}, or None for zero, not a {type(given).__name__}.")
+            raise TreeError(
+                f"{path} must be an array of shape {shape}, or None for zero, not a"
+                f" {type(given).__name__}."
+            )
         expected = library.shape(array)
         shape = handler.shape(given)
         if self.stacked:
-            if len(shape) != len(expected) + 1 or shape[1:] != expected or self.count not in (None, shape[0]):
+            if (
+                len(shape) != len(expected) + 1
+                or shape[1:] != expected
+                or self.count not in (None, shape[0])
+            ):
                 n = self.count if self.count is not None else "n"
-                raise TreeError(f"{path} must be a stack of shape {(n, *expected)}, not {shape}.".replace("('n'", "(n"))
+                raise TreeError(
+                    f"{path} must be a stack of shape {(n, *expected)}, not {shape}.".replace(
+                        "('n'", "(n"
+                    )
+                )
             self.count = shape[0]
         elif shape != expected:
             raise TreeError(f"{path} must have shape {expected}, not {shape}.")
@@ -123,7 +171,9 @@ class NativeMatch(Matcher):
         try:
             return self.converted(array, given, path)
         except OverflowError:
-            raise TreeError(f"{path} has an integer that is too large for dtype {library.dtype(array)}.") from None
+            raise TreeError(
+                f"{path} has an integer that is too large for dtype {library.dtype(array)}."
+            ) from None
 
     def converted(self, array: Any, given: Any, path: str = "a tangent") -> Any:
         """A user's array, already checked, converted to the library of this native array."""
@@ -132,17 +182,25 @@ class NativeMatch(Matcher):
         library, handler = library_of(self.backend, array), handler_of(given, scan=False)
         assert isinstance(handler, Library)
         if handler is not library and handler.traced(given):
-            if handler is self.backend.library:  # copied where nothing else of the call records its memory
+            # copied where nothing else of the call records its memory
+            if handler is self.backend.library:
                 return handler.asarray(given, dtype=library.dtype(array))
             raise ConversionError(
-                f"{path} is traced by {handler.name} ({type(given).__name__}), and {type(self.backend.auto).__name__} cannot "
-                f"see through that trace. Use one engine for nested calls, or differentiate_with for a function of another."
+                f"{path} is traced by {handler.name} ({type(given).__name__}), and"
+                f" {type(self.backend.auto).__name__} cannot see through that trace. Use one engine"
+                " for nested calls, or differentiate_with for a function of another."
             )
-        value = given if handler is library or handler is PYTHON or handler is NUMPY else handler.exported(given)
+        value = (
+            given
+            if handler is library or handler is PYTHON or handler is NUMPY
+            else handler.exported(given)
+        )
         return library.asarray(value, dtype=library.dtype(array), like=array)
 
     @staticmethod
-    def _check_dtype(expected: str, handler: Library, given: Any, path: str, numbers: bool = False) -> None:
+    def _check_dtype(
+        expected: str, handler: Library, given: Any, path: str, numbers: bool = False
+    ) -> None:
         dtype = handler.dtype(given)
         if numbers:  # Python numbers take the expected dtype
             dtype = {"float64": "float", "complex128": "complex"}.get(dtype, dtype)
@@ -152,14 +210,22 @@ class NativeMatch(Matcher):
         if complex_given and kind(expected) != "complex":
             raise TreeError(f"{path} must be real (dtype {expected}), not {dtype}.")
         if dtype != "complex" and width(dtype) > width(expected):
-            raise TreeError(f"{path} must have dtype {expected}, not {dtype}, which would be narrowed.")
+            raise TreeError(
+                f"{path} must have dtype {expected}, not {dtype}, which would be narrowed."
+            )
 
 
 def _numbers(given: Any, path: str) -> np.ndarray[Any, Any]:
     """Nested lists of numbers as an array; None among them is zero."""
 
     def filled(item: Any) -> Any:
-        return [filled(entry) for entry in item] if isinstance(item, (list, tuple)) else 0.0 if item is None else item
+        return (
+            [filled(entry) for entry in item]
+            if isinstance(item, (list, tuple))
+            else 0.0
+            if item is None
+            else item
+        )
 
     try:
         return np.asarray(filled(given))

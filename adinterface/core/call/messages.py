@@ -1,4 +1,6 @@
-"""The words of messages: the places of a call, values in a few words, and warnings at the user's line."""
+"""The words of messages: the places of a call, values in a few words, and warnings at the user's
+line.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from .plan import Plan
 
 
 class Place(NamedTuple):
-    """One place in the arguments, in words: `Place("args[0]['n']", "int 3", "an int inside a tree has no gradient")`."""
+    """One place in the arguments, in words: `Place("args[0]['n']", "int 3", "an int inside a tree
+    has no gradient")`.
+    """
 
     path: str
     value: str
@@ -27,7 +31,9 @@ class Place(NamedTuple):
     slot: Slot | None = None
 
 
-def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]) -> Iterator[Place]:
+def places_of(
+    structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]
+) -> Iterator[Place]:
     """Every place of some arguments. slots: each slot with its value, in order."""
     remaining = iter([(slot, value) for slot, value in slots if not is_in_front(value)])
     for i, structure in enumerate(structures):
@@ -42,20 +48,36 @@ def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]
 def _place(path: str, slot: Slot, value: Any) -> Place:
     if slot.library is None:
         plain = other_packages.plain(value)
-        return Place(path, _short(value), slot.reason if plain is None else f"{slot.reason}; pass {plain}")
-    note = "integers inside a tree have no gradient" if kind(slot.dtype) == "integer" else "a bool has no gradient"
+        return Place(
+            path, _short(value), slot.reason if plain is None else f"{slot.reason}; pass {plain}"
+        )
+    note = (
+        "integers inside a tree have no gradient"
+        if kind(slot.dtype) == "integer"
+        else "a bool has no gradient"
+    )
     return Place(path, describe(value), note, slot if slot.differentiated else None)
 
 
 def nothing_differentiable(plan: Plan, slots: Iterable[tuple[Slot, Any]]) -> str:
     operator = plan.operator.name
     lines = [f"{operator}: no argument has a gradient."]
-    lines.extend(f"  {place.path}: {place.value} ({place.note})" for place in places_of(plan.structures, slots))
+    lines.extend(
+        f"  {place.path}: {place.value} ({place.note})"
+        for place in places_of(plan.structures, slots)
+    )
     if not plan.structures:
-        lines.append(f"  There is no argument at all: write {operator}(f, backend, x), or prepare({operator}, f, backend, x).")
+        lines.append(
+            f"  There is no argument at all: write {operator}(f, backend, x), or"
+            f" prepare({operator}, f, backend, x)."
+        )
     if not plan.structures and plan.keywords:
-        lines.append(f"  A keyword is not differentiated: pass {', '.join(plan.keywords)} by position.")
-    lines.append("Pass floating numbers or arrays; a model's arrays must be floating to be trained.")
+        lines.append(
+            f"  A keyword is not differentiated: pass {', '.join(plan.keywords)} by position."
+        )
+    lines.append(
+        "Pass floating numbers or arrays; a model's arrays must be floating to be trained."
+    )
     return "\n".join(lines)
 
 
@@ -63,7 +85,13 @@ def require_function(caller: str, f: Any) -> None:
     """Raise TypeError, with a remedy, for an f that cannot be called."""
     if callable(f):
         return
-    actual = "None" if f is None else f"the backend {type(f).__name__}" if isinstance(f, AutoBackend) else describe(f)
+    actual = (
+        "None"
+        if f is None
+        else f"the backend {type(f).__name__}"
+        if isinstance(f, AutoBackend)
+        else describe(f)
+    )
     if f is None:
         remedy = "Does the function that made it lack a return statement?"
     elif isinstance(f, AutoBackend):
@@ -82,7 +110,10 @@ def describe(value: Any) -> str:
     value = stood_for(value)
     handler = handler_of(value, scan=False)
     if isinstance(handler, Library) and handler is not PYTHON:
-        return f"{an(handler.name)} array of dtype {handler.dtype(value)} and shape {handler.shape(value)}"
+        return (
+            f"{an(handler.name)} array of dtype {handler.dtype(value)} and shape"
+            f" {handler.shape(value)}"
+        )
     if handler is PYTHON:
         return f"the {type(value).__name__} {value}"
     return an(type(value).__name__)
@@ -92,20 +123,32 @@ def _short(value: Any) -> str:
     if value is None:
         return "None"
     text = repr(value)
-    return f"{type(value).__name__} {text}" if len(text) <= 40 and "\n" not in text else type(value).__name__
+    return (
+        f"{type(value).__name__} {text}"
+        if len(text) <= 40 and "\n" not in text
+        else type(value).__name__
+    )
 
 
 def warn_imprecise(operator: str, names: Sequence[str], accuracies: Sequence[Accuracy]) -> None:
-    """Warn which derivatives are less exact than they should be, if there are any. names: of the leaves."""
-    doubtful = {leaf.leaf: leaf.relative for each in accuracies for leaf in each.leaves if leaf.doubtful}
-    shown = [f"{names[leaf] if leaf >= 0 else 'this direction'} ({relative:.1g})" for leaf, relative in doubtful.items()]
+    """Warn which derivatives are less exact than they should be, if there are any. names: of the
+    leaves.
+    """
+    doubtful = {
+        leaf.leaf: leaf.relative for each in accuracies for leaf in each.leaves if leaf.doubtful
+    }
+    shown = [
+        f"{names[leaf] if leaf >= 0 else 'this direction'} ({relative:.1g})"
+        for leaf, relative in doubtful.items()
+    ]
     more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
 
     def tell() -> None:
         warnings.warn(
-            f"{operator}: the estimated relative error is large in the derivative by {', '.join(shown[:8])}{more}. f is noisy, "
-            f"not smooth, its terms cancel, or the rounding of f's value hides its change there: compute it in more "
-            f"precision, give the backend its scale=... or noise=..., or use an engine that differentiates.",
+            f"{operator}: the estimated relative error is large in the derivative by"
+            f" {', '.join(shown[:8])}{more}. f is noisy, not smooth, its terms cancel, or the"
+            " rounding of f's value hides its change there: compute it in more precision, give the"
+            " backend its scale=... or noise=..., or use an engine that differentiates.",
             PrecisionWarning,
             stacklevel=levels_to_the_user("scipy"),
         )

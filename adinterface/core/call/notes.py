@@ -1,4 +1,6 @@
-"""Notes on errors of f that the call explains, whichever engine runs it: what f got, and what it returned."""
+"""Notes on errors of f that the call explains, whichever engine runs it: what f got, and what it
+returned.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +28,21 @@ _OTHERS = {
 }
 _CONTAINERS = {
     list: "Pass np.array(x) for one array.",
-    tuple: "Pass np.array(x) for one array, or {operator}(f, backend, *x) for arguments of their own.",
+    tuple: (
+        "Pass np.array(x) for one array, or {operator}(f, backend, *x) for arguments of their own."
+    ),
     dict: "Compute with its entries, or with tree.map.",
 }
 
 
 def notes_on_call(plan: Plan, error: Exception, carried: Sequence[Any]) -> Iterator[str]:
-    """What the user should know of an error that f raised, or of its value. carried: the values that are not differentiated."""
+    """What the user should know of an error that f raised, or of its value. carried: the values
+    that are not differentiated.
+    """
     for i in () if isinstance(error, OutputError) else plan.promoted:
         yield (
-            f"argument {i} was an integer, so it was promoted to a float and differentiated; if f needs an integer there (an "
-            f"axis, an index, labels), wrap it in Constant(...)"
+            f"argument {i} was an integer, so it was promoted to a float and differentiated; if f"
+            " needs an integer there (an axis, an index, labels), wrap it in Constant(...)"
         )
     if not isinstance(error, (TypeError, AttributeError, ValueError, RuntimeError)):
         return
@@ -44,29 +50,51 @@ def notes_on_call(plan: Plan, error: Exception, carried: Sequence[Any]) -> Itera
     yield from _of_containers(plan, message)
     if "keyword" in message:
         yield from [_of_keyword(plan, name) for name in plan.keywords if f"'{name}'" in message]
-    backends = [place.cls for place in plan.structures if isinstance(place, Node) and issubclass(place.cls, AutoBackend)]
+    backends = [
+        place.cls
+        for place in plan.structures
+        if isinstance(place, Node) and issubclass(place.cls, AutoBackend)
+    ]
     if backends and "positional argument" in message:
-        yield "f and the backend are given once: a prepared call takes the arguments of f alone, fast(x)."
-    if "read-only" in message and any(isinstance(x, np.ndarray) and not x.flags.writeable for x in carried):
         yield (
-            "f is evaluated more than once here, so NumPy arrays in Constants and keywords are read-only: c *= 2 would change "
-            "them from one evaluation to the next. Write c = c * 2, or copy the array in f."
+            "f and the backend are given once: a prepared call takes the arguments of f alone,"
+            " fast(x)."
+        )
+    if "read-only" in message and any(
+        isinstance(x, np.ndarray) and not x.flags.writeable for x in carried
+    ):
+        yield (
+            "f is evaluated more than once here, so NumPy arrays in Constants and keywords are"
+            " read-only: c *= 2 would change them from one evaluation to the next. Write c = c * 2,"
+            " or copy the array in f."
         )
     for value in carried:
         if other_packages.plain(value) is not None:
             name = an(type(value).__name__)
-            yield f"f got {name} x, which does not mix with an engine's arrays. {other_packages.advice(value)}"
+            yield (
+                f"f got {name} x, which does not mix with an engine's arrays."
+                f" {other_packages.advice(value)}"
+            )
 
 
 def _of_containers(plan: Plan, message: str) -> Iterator[str]:
     for i, place in enumerate(plan.structures):
         if not isinstance(place, Node) or place.cls not in _CONTAINERS:
             continue
-        name, remedy = place.cls.__name__, _CONTAINERS[place.cls].format(operator=plan.operator.name)
+        name, remedy = (
+            place.cls.__name__,
+            _CONTAINERS[place.cls].format(operator=plan.operator.name),
+        )
         alone = len(plan.structures) == 1 and name != "dict"
         if alone and re.search("missing .* required positional argument", message):
-            yield f"argument 0 is one {name}. Pass its entries as arguments of their own: {plan.operator.name}(f, backend, *x)."
-        elif re.search(rf"\b{name}\b" if name == "dict" else rf"\b{name}\b|(?<!element with a )\bsequence\b", message):
+            yield (
+                f"argument 0 is one {name}. Pass its entries as arguments of their own:"
+                f" {plan.operator.name}(f, backend, *x)."
+            )
+        elif re.search(
+            rf"\b{name}\b" if name == "dict" else rf"\b{name}\b|(?<!element with a )\bsequence\b",
+            message,
+        ):
             yield f"argument {i} is a {name}, which reaches f as a {name} of its entries. {remedy}"
 
 
@@ -80,12 +108,17 @@ def _of_keyword(plan: Plan, name: str) -> str:
 
 
 def remedy_of_value(value: Any) -> str | None:
-    """What to change in an f that returned such an object; None for anything that may stand in a tree of arrays."""
+    """What to change in an f that returned such an object; None for anything that may stand in a
+    tree of arrays.
+    """
     if isinstance(value, CoroutineType):
         value.close()  # or Python warns that it was never awaited
         return "f is an async function: write a plain one."
     if isinstance(value, GeneratorType):
-        return "f contains a yield, or ends in a generator expression: return an array, a list, or their sum."
+        return (
+            "f contains a yield, or ends in a generator expression: return an array, a list, or"
+            " their sum."
+        )
     if isinstance(value, (str, bytes)):
         return "Return the number, not its text."
     if isinstance(value, FunctionType):

@@ -31,7 +31,8 @@ from .row import OutputKind
 
 
 class OutputStructure:
-    """How f's value is rebuilt: its structure, and for each leaf "output", "aux", or a Python number itself.
+    """How f's value is rebuilt: its structure, and for each leaf "output", "aux", or a Python
+    number itself.
 
     For `(y, 3, flags)` the places are `("output", 3, "aux")`.
     """
@@ -54,7 +55,9 @@ ALONE = Aux((), OutputStructure(DIFFERENTIATED, ("output",)))
 
 
 def floating(structure: Structure, result: Any) -> Any:
-    """A value of f with floats for integers where this structure of another value has floating numbers."""
+    """A value of f with floats for integers where this structure of another value has floating
+    numbers.
+    """
     if isinstance(structure, Node) and type(result) is structure.cls:
         children, data = structure.type.flatten(result)
         return structure.type.unflatten(data, list(map(floating, structure.inner, children)))
@@ -62,13 +65,18 @@ def floating(structure: Structure, result: Any) -> Any:
         return result
     if isinstance(result, (int, np.integer)):
         return float(result)
-    return result.astype(float) if isinstance(result, np.ndarray) and result.dtype.kind in "iu" else result
+    return (
+        result.astype(float)
+        if isinstance(result, np.ndarray) and result.dtype.kind in "iu"
+        else result
+    )
 
 
 def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     try:
         return _split(plan, output, result)
-    except (NotDifferentiableError, OutputError) as error:  # for example of NumPy's object arrays of engine arrays
+    # For example of NumPy's object arrays of engine arrays.
+    except (NotDifferentiableError, OutputError) as error:
         annotate(plan, error)
         raise
 
@@ -79,7 +87,8 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         if not any(leaf.differentiated for leaf in leaves):
             remedy = remedy_of_value(result) or "Return floating numbers or arrays."
             raise OutputError(
-                f"{plan.operator.name}: f returned {describe(result)}, in which nothing has a derivative. {remedy}"
+                f"{plan.operator.name}: f returned {describe(result)}, in which nothing has a"
+                f" derivative. {remedy}"
             )
     else:
         first, rest = scalar_and_rest(result) if output == "scalar and aux" else (result, None)
@@ -91,8 +100,15 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         others = iter(leaves)
         leaves = []
         structure = _carrying(structure, others, leaves, plan.library)
-    places = tuple(["output" if leaf.differentiated else leaf.value if leaf.library is PYTHON else "aux" for leaf in leaves])
-    outputs = tuple([_native(plan, leaf) for leaf, place in zip(leaves, places) if place == "output"])
+    places = tuple(
+        [
+            "output" if leaf.differentiated else leaf.value if leaf.library is PYTHON else "aux"
+            for leaf in leaves
+        ]
+    )
+    outputs = tuple(
+        [_native(plan, leaf) for leaf, place in zip(leaves, places) if place == "output"]
+    )
     if structure is DIFFERENTIATED:
         return outputs, ALONE
     aux = tuple([_native_copy(plan, leaf) for leaf, place in zip(leaves, places) if place == "aux"])
@@ -100,7 +116,9 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
 
 
 def scalar_and_rest(result: Any) -> tuple[Any, Any]:
-    """The scalar that a value of f begins with, and the whole value if there is more; None if it is the scalar itself."""
+    """The scalar that a value of f begins with, and the whole value if there is more; None if it is
+    the scalar itself.
+    """
     value: Any = stood_for(result)
     if isinstance(value, (tuple, dict)) and value:
         return (next(iter(value.values())) if isinstance(value, dict) else value[0]), value
@@ -111,8 +129,12 @@ def scalar_and_rest(result: Any) -> tuple[Any, Any]:
     return result, None
 
 
-def _carrying(structure: Structure, leaves: Iterator[Leaf], result: list[Leaf], library: Library) -> Structure:
-    """The structure with a place for each engine array that has no numbers, such as a random key: it may be traced."""
+def _carrying(
+    structure: Structure, leaves: Iterator[Leaf], result: list[Leaf], library: Library
+) -> Structure:
+    """The structure with a place for each engine array that has no numbers, such as a random key:
+    it may be traced.
+    """
 
     def carrying(place: LeafSpec) -> Structure:
         if not isinstance(place, Static):
@@ -126,11 +148,15 @@ def _carrying(structure: Structure, leaves: Iterator[Leaf], result: list[Leaf], 
 
 
 def _native_copy(plan: Plan, leaf: Leaf) -> Any:
-    """As `_native`, with a copy of an array that no engine traces: f may have captured it, and results must not overlap it."""
+    """As `_native`, with a copy of an array that no engine traces: f may have captured it, and
+    results must not overlap it.
+    """
     library: Any = leaf.library
     if library is PYTHON or not library.mutable or library.traced(leaf.value):
         return _native(plan, leaf)
-    return _native(plan, Leaf(library.asarray(leaf.value, copy=True), library, None, leaf.differentiated))
+    return _native(
+        plan, Leaf(library.asarray(leaf.value, copy=True), library, None, leaf.differentiated)
+    )
 
 
 def _native(plan: Plan, leaf: Leaf) -> Any:
@@ -150,17 +176,28 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
     remedy: str | None
     if not isinstance(handler, Library) or type(value) is int:
         if isinstance(value, (bool, int)):
-            problem, remedy = f"the {type(value).__name__} {value}", "Return a float; counts and tests have no derivative."
+            problem, remedy = (
+                f"the {type(value).__name__} {value}",
+                "Return a float; counts and tests have no derivative.",
+            )
         elif value is None:
             problem, remedy = "None", "Does it lack a return statement?"
         else:
             problem, remedy = describe(result), remedy_of_value(result)
         if remedy is None:
-            remedy = "For auxiliary results after the scalar use value_and_gradient, with the scalar first"
+            remedy = (
+                "For auxiliary results after the scalar use value_and_gradient, with the scalar"
+                " first"
+            )
             if operator == "value_and_gradient":
-                remedy = "Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass, with the scalar first"
+                remedy = (
+                    "Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass,"
+                    " with the scalar first"
+                )
             remedy += "; for a tree of arrays use jacobian or pullback."
-        raise OutputError(f"{operator}: f must return a real scalar, but returned {problem}. {remedy}")
+        raise OutputError(
+            f"{operator}: f must return a real scalar, but returned {problem}. {remedy}"
+        )
     shape, dtype = handler.shape(value), handler.dtype(value)
     if shape != ():
         remedy = (
@@ -169,17 +206,19 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
             else "Reduce it to a scalar (a sum or a mean)"
         )
         raise OutputError(
-            f"{operator}: f must return a real scalar, but returned {describe(value)}. {remedy}, or use jacobian."
+            f"{operator}: f must return a real scalar, but returned {describe(value)}. {remedy}, or"
+            " use jacobian."
         )
     if type(value) is complex or kind(dtype) == "complex":
         raise OutputError(
-            f"{operator}: f must return a real scalar, but returned {describe(value)}. Return its real part or its squared "
-            f"modulus, or use jacobian for the derivative of a complex function."
+            f"{operator}: f must return a real scalar, but returned {describe(value)}. Return its"
+            " real part or its squared modulus, or use jacobian for the derivative of a complex"
+            " function."
         )
     if kind(dtype) != "real":
         raise OutputError(
-            f"{operator}: f must return a real scalar, but returned {describe(value)}. Return a float; counts and tests "
-            f"have no derivative."
+            f"{operator}: f must return a real scalar, but returned {describe(value)}. Return a"
+            " float; counts and tests have no derivative."
         )
 
 
@@ -194,7 +233,9 @@ def noting(plan: Plan) -> Iterator[None]:
 
 
 def annotate(plan: Plan, error: Exception, carried: Sequence[Any] = ()) -> None:
-    """Add notes to an error that f raised. carried: the values that f got and that are not differentiated."""
+    """Add notes to an error that f raised. carried: the values that f got and that are not
+    differentiated.
+    """
     known = getattr(error, "__notes__", [])
     for note in (plan.backend.note(error), *notes_on_call(plan, error, carried)):
         if note is not None and note not in known:

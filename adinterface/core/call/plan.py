@@ -57,10 +57,11 @@ class Engines(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """Where each value of a call stands in the arguments of f, and how it is converted. It keeps no argument alive.
+    """Where each value of a call stands in the arguments of f, and how it is converted. It keeps no
+    argument alive.
 
-    `slots` has an entry for each leaf and for each static value, in the order in which `structures` and `keywords`
-    refer to them. All calls with one signature share a plan.
+    `slots` has an entry for each leaf and for each static value, in the order in which `structures`
+    and `keywords` refer to them. All calls with one signature share a plan.
     """
 
     operator: OperatorRow
@@ -86,22 +87,27 @@ class Plan:
     #: The dtype of each active leaf as f gets it, and all dtypes of the call.
     dtypes: tuple[str, ...]
     all_dtypes: tuple[str, ...]
-    #: The slots of arrays without numbers, such as strings and dates: compiled code contains their values.
+    #: The slots of arrays without numbers, such as strings and dates: compiled code contains their
+    #: values.
     without_numbers: tuple[int, ...]
     #: The slots of `Owner` objects and `Given` data, see `is_in_front`.
     owners: tuple[int, ...]
-    #: Indices into active: leaves in an owner, such as the parameters of a module that f gets itself.
+    #: Indices into active: leaves in an owner, such as the parameters of a module that f gets
+    #: itself.
     owned: frozenset[int]
-    #: The indices of the arguments in which something is differentiated, and of the promoted integers.
+    #: The indices of the arguments in which something is differentiated, and of the promoted
+    #: integers.
     active_arguments: tuple[int, ...]
     promoted: tuple[int, ...]
-    #: The slots of 0-d NumPy arrays, of Python numbers, and of leaves of Constants inside arguments.
+    #: The slots of 0-d NumPy arrays, of Python numbers, and of leaves of Constants inside
+    #: arguments.
     kinds: Kinds
     #: Whether each argument is one differentiated leaf, and there are no keywords.
     single: bool
     #: The slots of Constants and keywords that may be in a graph of the engine.
     given: tuple[int, ...]
-    #: The signature of the differentiated arguments: tangents with that signature need no other check. None: unknown.
+    #: The signature of the differentiated arguments: tangents with that signature need no other
+    #: check. None: unknown.
     tangent_key: Any
     #: The values of the active slots, from those of all slots.
     leaves_of: Callable[[Sequence[Any]], Arrays]
@@ -110,7 +116,8 @@ class Plan:
 
     # conversions, made by `with_conversions`
 
-    #: The library of f's arrays, and that of results without a leaf's shape: of the first differentiated array.
+    #: The library of f's arrays, and that of results without a leaf's shape: of the first
+    #: differentiated array.
     library: Library = NUMPY
     result_library: Library = NUMPY
     #: Whether a 0-d result is a Python number.
@@ -119,18 +126,22 @@ class Plan:
     enters: tuple[Enter, ...] | None = None
     #: Whether the native leaves are new arrays that only this call refers to.
     owns_leaves: bool = False
-    #: The conversions of gradients: one by one, and all at once. None: the identity, or there is none.
+    #: The conversions of gradients: one by one, and all at once. None: the identity, or there is
+    #: none.
     leave: tuple[Leave, ...] | None = None
     leave_all: LeaveAll | None = None
-    #: The direct conversion of a result to the result library, where there is one; and of several results at once.
+    #: The direct conversion of a result to the result library, where there is one; and of several
+    #: results at once.
     present: Leave | None = None
     present_all: LeaveAll | None = None
-    #: Wraps an array in the class that represents one array in the arguments; None if there is no such class.
+    #: Wraps an array in the class that represents one array in the arguments; None if there is no
+    #: such class.
     stand_in: Callable[[Any], Any] | None = None
     #: Makes the context in which the engine evaluates the call; None if there is none.
     scope: Scoping | None = None
 
-    #: Whether the engine does not mark what it traces, so that the core records that f is evaluated.
+    #: Whether the engine does not mark what it traces, so that the core records that f is
+    #: evaluated.
     records_evaluation: bool = False
     #: What surrounds the calls, for objects that they write to.
     around: tuple[Around, ...] = ()
@@ -155,14 +166,18 @@ class Plan:
         return args, {name: structure.build(each) for name, structure in self.keywords.items()}
 
     def gradients(self, gradients: Sequence[Any], values: Sequence[Any]) -> tuple[Any, ...]:
-        """One tree for each argument, from the gradients of all active leaves and the values of all slots."""
+        """One tree for each argument, from the gradients of all active leaves and the values of all
+        slots.
+        """
         if self.single:
             return tuple(gradients)
         each, owners = iter(gradients), iter([values[n] for n in self.owners])
         return tuple([structure.gradient(each, owners) for structure in self.structures])
 
     def values_like_arguments(self, tangents: Sequence[Any]) -> Sequence[Any] | None:
-        """The leaves of tangents whose signatures are those of the arguments; None for any others."""
+        """The leaves of tangents whose signatures are those of the arguments; None for any
+        others.
+        """
         active = self.active_arguments
         if self.tangent_key is None:
             return None
@@ -177,8 +192,12 @@ class Plan:
         return signature.values if signature.key == self.tangent_key else None
 
 
-def lay_out(row: OperatorRow, engines: Engines, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any]]:
-    """The plan of calls with such arguments, without conversions yet; and the values of its slots."""
+def lay_out(
+    row: OperatorRow, engines: Engines, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Plan, Sequence[Any]]:
+    """The plan of calls with such arguments, without conversions yet; and the values of its
+    slots.
+    """
     traversal = Flattening()
     slots, values = traversal.slots, traversal.values
     structures: list[Structure] = []
@@ -208,14 +227,18 @@ def lay_out(row: OperatorRow, engines: Engines, args: Sequence[Any], kwargs: Map
         carried=tuple([n for n, slot in enumerate(slots) if not slot.differentiated]),
         dtypes=native_dtypes,
         all_dtypes=all_dtypes,
-        without_numbers=tuple([n for n, slot in enumerate(slots) if slot.library is None and slot.dtype]),
+        without_numbers=tuple(
+            [n for n, slot in enumerate(slots) if slot.library is None and slot.dtype]
+        ),
         owners=tuple([n for n, value in enumerate(values) if is_in_front(value)]),
         owned=frozenset(_owned_once(slots, values)),
         active_arguments=tuple(active_arguments),
         promoted=tuple(promoted),
         kinds=_kinds((*structures, *keywords.values()), values),
         single=not keywords and all(place is DIFFERENTIATED for place in structures),
-        given=tuple([n for n, value in enumerate(values) if _may_be_recorded(library, slots[n], value)]),
+        given=tuple(
+            [n for n, value in enumerate(values) if _may_be_recorded(library, slots[n], value)]
+        ),
         tangent_key=_tangent_key(structures, active, active_arguments, promoted, args),
         leaves_of=_chosen(active, len(slots)),
         records_evaluation="traced" not in library.gives,
@@ -235,7 +258,8 @@ def _chosen(active: Sequence[int], count: int) -> Callable[[Sequence[Any]], Arra
 def _dtypes(slots: Sequence[Slot]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The dtype of each active leaf as f gets it, and all dtypes of the call.
 
-    Slots of dtype float32, "float" and "int" -> `("float32", "float32", "float32")`, `("float32",)`.
+    Slots of dtype float32, "float" and "int" -> `("float32", "float32", "float32")`,
+    `("float32",)`.
     """
     array_dtypes = [slot.dtype for slot in slots if slot.library not in (None, PYTHON)]
     real = widest(array_dtypes)
@@ -279,8 +303,12 @@ def _is_floating(value: Any) -> bool:
     return type(value) in (float, complex) or is_floating_array(value)
 
 
-def _frozen(structure: Structure, places: Iterator[int], inside: bool = False, root: bool = True) -> Iterator[int]:
-    """The places in a Constant inside an argument: one that is the whole argument does not count."""
+def _frozen(
+    structure: Structure, places: Iterator[int], inside: bool = False, root: bool = True
+) -> Iterator[int]:
+    """The places in a Constant inside an argument: one that is the whole argument does not
+    count.
+    """
     if not isinstance(structure, Node):
         place = next(places)
         if inside:
@@ -293,7 +321,8 @@ def _frozen(structure: Structure, places: Iterator[int], inside: bool = False, r
         yield from _frozen(child, places, inside, False)
 
 
-#: Static values that refer to no array of an engine. An owner refers to the leaves of the call alone.
+#: Static values that refer to no array of an engine. An owner refers to the leaves of the call
+#: alone.
 _PLAIN = frozenset({bool, str, bytes, type, NoneType, Owner, float, complex, int})
 
 

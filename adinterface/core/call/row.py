@@ -14,25 +14,32 @@ from ..contract.errors import DisconnectedWarning, levels_to_the_user
 from ..contract.registry import function_of_extension
 from ..tree import DIFFERENTIATED, build_gradient
 
-#: What is differentiated of f's value: a real scalar; one with auxiliary values behind it; every floating leaf.
+#: What is differentiated of f's value: a real scalar; one with auxiliary values behind it; every
+#: floating leaf.
 OutputKind = Literal["scalar", "scalar and aux", "tree"]
 
 #: What a field of a result is. `present` makes it of one part of what `compute` gives:
 #:
 #: "value": what f returned, from outputs and aux.
-#: "tangent": a tree like the value, None for a leaf without a derivative; from an aux and an array for each output.
+#: "tangent": a tree like the value, None for a leaf without a derivative; from an aux and an array
+#: for each output.
 #: "arguments": a tuple with a tree like each argument; from an array for each leaf.
 #: "argument": a tree like the first argument; from the same.
 #: "jacobian": a tree like the value, of such tuples; from an aux and rows of blocks.
 #: "hessian": a tree of trees, both like the first argument; from rows of blocks.
-#: "back": a map from a cotangent of the value to "arguments". "push": a map from a tangent of each argument to
+#: "back": a map from a cotangent of the value to "arguments". "push": a map from a tangent of each
+#: argument to
 #: "tangent". Operators that return one have a `finish`.
-FieldForm = Literal["value", "tangent", "arguments", "argument", "jacobian", "hessian", "back", "push"]
+FieldForm = Literal[
+    "value", "tangent", "arguments", "argument", "jacobian", "hessian", "back", "push"
+]
 
-#: What an operator differentiates: each argument of f; the first alone; or the first, which must be one real number.
+#: What an operator differentiates: each argument of f; the first alone; or the first, which must be
+#: one real number.
 Takes = Literal["arguments", "one argument", "one number"]
 
-#: Where an operator takes directions: as its second argument, for the first; or as the second of two tuples, whose
+#: Where an operator takes directions: as its second argument, for the first; or as the second of
+#: two tuples, whose
 #: first holds the arguments of f.
 Directions = Literal["second argument", "second tuple"]
 
@@ -51,10 +58,13 @@ LARGE = 10**7
 
 @dataclass(frozen=True, eq=False)
 class OperatorRow:
-    """One operator. Plans, `prepare`, the tools, the conformance kit and the benchmark read its row."""
+    """One operator. Plans, `prepare`, the tools, the conformance kit and the benchmark read its
+    row.
+    """
 
     name: str
-    #: What the engine computes, and compiles in a prepared call: one part for each field of the result. Behind them
+    #: What the engine computes, and compiles in a prepared call: one part for each field of the
+    #: result. Behind them
     #: stands None if the engine knows that f's value depends on no leaf.
     compute: Compute
     forms: tuple[FieldForm, ...]
@@ -68,12 +78,15 @@ class OperatorRow:
     directions: Directions | None = None
     #: From the call and the parts to the result, in place of `present`.
     finish: Callable[[Any, Parts], Any] | None = None
-    #: Whether an engine can compile `compute`; and f alone, which is enough for first derivatives in reverse.
+    #: Whether an engine can compile `compute`; and f alone, which is enough for first derivatives
+    #: in reverse.
     compiles: bool = True
     compiles_f: bool = False
-    #: For an operator that computes in several pieces: compiles each by `compiled`, and returns the whole.
+    #: For an operator that computes in several pieces: compiles each by `compiled`, and returns the
+    #: whole.
     pieces: Callable[[Callable[[Compute], Compiled]], Compiled] | None = None
-    #: Whether the objects that a call is given are written to: `Duplicated`, and what f changes in Flax NNX.
+    #: Whether the objects that a call is given are written to: `Duplicated`, and what f changes in
+    #: Flax NNX.
     writes: bool = False
     #: Of such an operator: the row that returns f's value, too; None for this one.
     with_value: OperatorRow | None = None
@@ -82,9 +95,11 @@ class OperatorRow:
 
     #: What their markers, such as `Each`, say of the slots of a plan, from the plan and the values.
     marks: Callable[[Any, Sequence[Any]], Any] | None = None
-    #: The native tangents, from a call, its directions, and whether these are stacks; in place of `native_tangents`.
+    #: The native tangents, from a call, its directions, and whether these are stacks; in place of
+    #: `native_tangents`.
     tangents: Callable[[Any, Sequence[Any], bool], Arrays] | None = None
-    #: The row with what is decided once for a call, or for a specialization of a prepared one: a sparsity pattern.
+    #: The row with what is decided once for a call, or for a specialization of a prepared one: a
+    #: sparsity pattern.
     bind: Callable[[Any, Arrays], OperatorRow] | None = None
 
     def __post_init__(self) -> None:
@@ -100,7 +115,9 @@ class OperatorRow:
 
     @property
     def made_of(self) -> tuple[Any, Any, dict[str, Any]]:
-        """For pickles: the operator around an operator, the row inside, and the keywords; None and no keywords otherwise."""
+        """For pickles: the operator around an operator, the row inside, and the keywords; None and
+        no keywords otherwise.
+        """
         return None, None, {}
 
     @property
@@ -109,10 +126,14 @@ class OperatorRow:
         return "back" in self.forms or "push" in self.forms
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
-        """The arguments of f, and their tangents, from the operator's arguments after the backend."""
+        """The arguments of f, and their tangents, from the operator's arguments after the
+        backend.
+        """
         if self.directions is None:
             return args, None
-        return (_of_second_tuple if self.directions == "second tuple" else _of_second_argument)(self.name, args)
+        return (_of_second_tuple if self.directions == "second tuple" else _of_second_argument)(
+            self.name, args
+        )
 
     def compiled(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
         """`compute`, compiled."""
@@ -128,9 +149,14 @@ def _row(module: str, name: str) -> OperatorRow:
     return _ROWS[module, name]
 
 
-def _of_second_argument(name: str, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def _of_second_argument(
+    name: str, args: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     if len(args) < 2:
-        raise TypeError(f"{name}(f, backend, x, v, *constants): takes x and its direction v, but got {len(args)}.")
+        raise TypeError(
+            f"{name}(f, backend, x, v, *constants): takes x and its direction v, but got"
+            f" {len(args)}."
+        )
     x, v, *constants = args
     return (x, *constants), (v, *[None] * len(constants))
 
@@ -142,7 +168,8 @@ def _of_second_tuple(name: str, args: tuple[Any, ...]) -> tuple[tuple[Any, ...],
     for part, given in zip(("args", "tangents"), args):
         if not isinstance(given, tuple):
             raise TypeError(
-                f"{words}: {part} must be a tuple with one entry for each argument of f, not a {type(given).__name__}."
+                f"{words}: {part} must be a tuple with one entry for each argument of f, not a"
+                f" {type(given).__name__}."
             )
     return args[0], args[1]
 
@@ -179,9 +206,10 @@ def _present(call: Any, form: FieldForm, part: Parts) -> Any:
 
 def _warn_disconnected(operator: str) -> None:
     warnings.warn(
-        f"{operator}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
-        f"Only what is computed inside f, from the arguments that f receives, is differentiated: a number made by float(x), "
-        f"x.item() or x.detach() is a constant, and so is what was pickled or copied by copy.deepcopy.",
+        f"{operator}: the value of f depends on none of its differentiated arguments, so every"
+        " gradient is zero. Only what is computed inside f, from the arguments that f receives, is"
+        " differentiated: a number made by float(x), x.item() or x.detach() is a constant, and so"
+        " is what was pickled or copied by copy.deepcopy.",
         DisconnectedWarning,
         stacklevel=levels_to_the_user(),
     )
@@ -195,4 +223,14 @@ def _look_at(call: Any, matrix: str, rows: Sequence[Sequence[Any]]) -> None:
             look(call.plan.operator.name, matrix, [block for row in rows for block in row])
 
 
-__all__ = ["Compiled", "Compute", "Directions", "FieldForm", "OperatorRow", "OutputKind", "Parts", "Takes", "present"]
+__all__ = [
+    "Compiled",
+    "Compute",
+    "Directions",
+    "FieldForm",
+    "OperatorRow",
+    "OutputKind",
+    "Parts",
+    "Takes",
+    "present",
+]

@@ -51,16 +51,18 @@ from .tracing import leave_to_python
 
 __all__ = [
     # what every engine needs
-    "AutoBackend", "Backend", "FlatFunction", "Arrays", "Aux", "Pullback", "Pushforward", "Library", "NUMPY",
-    "PYTHON", "unsupported_dtype", "KnownFailure",
+    "AutoBackend", "Backend", "FlatFunction", "Arrays", "Aux", "Pullback", "Pushforward", "Library",
+    "NUMPY", "PYTHON", "unsupported_dtype", "KnownFailure",
     # what gives speed, rules, loops, containers, and an engine whose derivatives have errors
-    "Shortcuts", "Gradient", "Jacobian", "Linearized", "Randomness", "LibraryShortcuts", "Enter", "Leave", "LeaveAll",
-    "Scoping", "FlatRule", "Point", "Loops", "Step", "NodeType", "Around", "Accuracy", "LeafAccuracy",
+    "Shortcuts", "Gradient", "Jacobian", "Linearized", "Randomness", "LibraryShortcuts", "Enter",
+    "Leave", "LeaveAll", "Scoping", "FlatRule", "Point", "Loops", "Step", "NodeType", "Around",
+    "Accuracy", "LeafAccuracy",
     # helpers: of arrays and dtypes, messages, records, static values, extensions
-    "as_it_is", "kind", "width", "any_wide", "epsilon", "dtype_name", "library_of", "library_of_array", "size_of",
-    "block_dtype", "require_linear", "Note", "note_of", "TAKE_FUNCTIONS", "advice", "levels_to_the_user",
-    "note_step", "note_accuracy", "active_record", "key_of", "Unkeyed", "changed_options", "backend_of", "in_mode",
-    "evaluation", "leave_to_python", "function_of_extension", "copies",
+    "as_it_is", "kind", "width", "any_wide", "epsilon", "dtype_name", "library_of",
+    "library_of_array", "size_of", "block_dtype", "require_linear", "Note", "note_of",
+    "TAKE_FUNCTIONS", "advice", "levels_to_the_user", "note_step", "note_accuracy", "active_record",
+    "key_of", "Unkeyed", "changed_options", "backend_of", "in_mode", "evaluation",
+    "leave_to_python", "function_of_extension", "copies",
 ]  # fmt: skip
 
 publish(__name__, globals())

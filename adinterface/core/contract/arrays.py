@@ -1,4 +1,6 @@
-"""Functions on native arrays for the core and the engines: their library, size and kind, and arrays like them."""
+"""Functions on native arrays for the core and the engines: their library, size and kind, and arrays
+like them.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,20 @@ _known: dict[type, Library] = {}
 
 
 def library_of_array(array: Any) -> Library:
-    """The library of a number, of a NumPy array, or of an array of a loaded engine or an extension."""
+    """The library of a number, of a NumPy array, or of an array of a loaded engine or an
+    extension.
+    """
     library = _known.get(type(array))
     if library is None:
         own = [library for library in (NUMPY, PYTHON) if library.owns(array)]
-        library = next((library for library in own or registry.libraries() if library.owns(array)), None)
+        library = next(
+            (library for library in own or registry.libraries() if library.owns(array)), None
+        )
         if library is None:
             cls = type(array)
             raise ConversionError(
-                f"A {cls.__module__}.{cls.__qualname__} stands where an engine has its arrays, and no library knows it. If f "
-                f"computes with it, pass numpy.asarray(x)."
+                f"A {cls.__module__}.{cls.__qualname__} stands where an engine has its arrays, and"
+                " no library knows it. If f computes with it, pass numpy.asarray(x)."
             )
         _known[type(array)] = library
     return library
@@ -59,26 +65,39 @@ def full_like(backend: Backend, array: Any, value: float, count: int | None = No
     return library_of(backend, array).full_like(array, value, count)
 
 
-def filled(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any], count: int | None = None) -> Arrays:
-    """The arrays, with zeros like their counterparts in place of None; for stacks, `count` of them."""
+def filled(
+    backend: Backend, arrays: Sequence[Any], likes: Sequence[Any], count: int | None = None
+) -> Arrays:
+    """The arrays, with zeros like their counterparts in place of None; for stacks, `count` of
+    them.
+    """
     for array in arrays:
         if array is None:
             break
     else:
         return tuple(arrays)
     pairs = zip(arrays, likes, strict=True)
-    return tuple([full_like(backend, like, 0.0, count) if array is None else array for array, like in pairs])
+    return tuple(
+        [full_like(backend, like, 0.0, count) if array is None else array for array, like in pairs]
+    )
 
 
 def cast(backend: Backend, array: Any, dtype: str) -> Any:
-    """The array in this dtype. An engine computes in the widest dtype; a result has the dtype of its place."""
+    """The array in this dtype. An engine computes in the widest dtype; a result has the dtype of
+    its place.
+    """
     library = library_of(backend, array)
     return array if library.dtype(array) == dtype else library.asarray(array, dtype=dtype)
 
 
 def cast_like(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any]) -> Arrays:
     """Each array in the dtype of its counterpart."""
-    return tuple([cast(backend, array, library_of(backend, like).dtype(like)) for array, like in zip(arrays, likes)])
+    return tuple(
+        [
+            cast(backend, array, library_of(backend, like).dtype(like))
+            for array, like in zip(arrays, likes)
+        ]
+    )
 
 
 def copies(backend: Backend, leaves: Arrays, owned: frozenset[int] = frozenset()) -> Arrays:
@@ -94,6 +113,8 @@ def _copy(backend: Backend, leaf: Any) -> Any:
 
 
 def block_dtype(backend: Backend, output: Any, leaf: Any) -> str:
-    """The dtype of an output's derivative with respect to a leaf: the leaf's, made complex if the output is complex."""
+    """The dtype of an output's derivative with respect to a leaf: the leaf's, made complex if the
+    output is complex.
+    """
     dtype = library_of(backend, leaf).dtype(leaf)
     return complex_of(dtype) if is_complex(backend, output) and kind(dtype) == "real" else dtype

@@ -1,4 +1,6 @@
-"""Backend values: plain data that chooses an engine and its options. The only file of the core that names engines."""
+"""Backend values: plain data that chooses an engine and its options. The only file of the core that
+names engines.
+"""
 
 import functools
 import inspect
@@ -15,7 +17,8 @@ from .errors import BackendError
 #: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.
 Mode = Literal["forward", "reverse"] | None
 
-#: The attributes of functions by which the compilers of engines leave them to Python: that of `torch.compiler.disable`.
+#: The attributes of functions by which the compilers of engines leave them to Python: that of
+#: `torch.compiler.disable`.
 LEFT_TO_PYTHON = ("_torchdynamo_disable",)
 
 #: What classes of backend values say of their engines: each fact by the engine's name.
@@ -26,8 +29,8 @@ FACTS: dict[str, dict[str, Any]] = {"optimisers": {}, "package": {}}
 class AutoBackend:
     """Base of all backend values: a frozen dataclass whose fields are the engine's options.
 
-    `name` is the name of the entry point (group `adinterface.backends`) and the import name of the engine. Another package
-    derives its own value from this class:
+    `name` is the name of the entry point (group `adinterface.backends`) and the import name of the
+    engine. Another package derives its own value from this class:
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -35,12 +38,15 @@ class AutoBackend:
     ...     name = "mine"
     """
 
-    # Facts of the engine, which a class gives as keywords or as attributes. `help` shows attributes between the options:
+    # Facts of the engine, which a class gives as keywords or as attributes. `help` shows attributes
+    # between the options:
     #
-    # optimisers: those of the engine's backend, by the names of the functions that users call: `{"optax": "module:factory"}`.
-    # package: what pip installs for the engine; by default the distribution that offers the backend.
+    # optimisers: those of the engine's backend, by the names of the functions that users call:
+    # `{"optax": "module:factory"}`. package: what pip installs for the engine; by default the
+    # distribution that offers the backend.
 
-    if TYPE_CHECKING:  # tools that print a dataclass by its fields, such as hypothesis, would print it
+    # tools that print a dataclass by its fields, such as hypothesis, would print it
+    if TYPE_CHECKING:
         name: ClassVar[str]
 
     def __init_subclass__(cls, **facts: Any) -> None:
@@ -59,18 +65,26 @@ class AutoBackend:
     def __post_init__(self) -> None:
         for option in fields(self):
             value = getattr(self, option.name)
-            # By its default, too: another package may have an option of this name that means something else.
+            # By its default, too: another package may have an option of this name that means
+            # something else.
             if option.name == "mode" and is_mode(option.default) and not is_mode(value):
-                raise wrong_option(self, "mode", "'forward', 'reverse' or None", isinstance(value, str))
-            if option.name == "chunk_size" and value is not None and (type(value) is not int or value < 1):
+                raise wrong_option(
+                    self, "mode", "'forward', 'reverse' or None", isinstance(value, str)
+                )
+            if (
+                option.name == "chunk_size"
+                and value is not None
+                and (type(value) is not int or value < 1)
+            ):
                 raise wrong_option(self, "chunk_size", "a positive int or None", type(value) is int)
             if isinstance(option.default, bool) and not isinstance(value, bool):
                 raise wrong_option(self, option.name, "True or False", False)
             if option.name == "executor" and value is not None and not _spreads(value):
                 raise TypeError(
-                    f"{type(self).__name__}: executor must be something that evaluations can be handed to, not {value!r}. Pass "
-                    f"an executor of concurrent.futures, such as ThreadPoolExecutor(4), a dask.distributed.Client, a "
-                    f"joblib.Parallel, or a function that maps as map does."
+                    f"{type(self).__name__}: executor must be something that evaluations can be"
+                    f" handed to, not {value!r}. Pass an executor of concurrent.futures, such as"
+                    " ThreadPoolExecutor(4), a dask.distributed.Client, a joblib.Parallel, or a"
+                    " function that maps as map does."
                 )
 
     def __repr__(self) -> str:
@@ -82,7 +96,9 @@ class AutoBackend:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without the executor, which belongs to its process."""
-        options = {option.name: getattr(self, option.name) for option in fields(self) if option.init}
+        options = {
+            option.name: getattr(self, option.name) for option in fields(self) if option.init
+        }
         options.pop("executor", None)
         return functools.partial(type(self), **options), ()
 
@@ -97,25 +113,41 @@ class AutoBackend:
 
 def changed_options(backend: AutoBackend) -> set[str]:
     """The names of the options that differ from their default."""
-    return {option.name for option in fields(backend) if _is_changed(option, getattr(backend, option.name))}
+    return {
+        option.name
+        for option in fields(backend)
+        if _is_changed(option, getattr(backend, option.name))
+    }
 
 
-def wrong_option(backend: AutoBackend, option: str, takes: str, has_type: bool) -> TypeError | ValueError:
+def wrong_option(
+    backend: AutoBackend, option: str, takes: str, has_type: bool
+) -> TypeError | ValueError:
     """The error for a wrong option: ValueError for a wrong value, TypeError for a wrong type."""
     error = ValueError if has_type else TypeError
-    return error(f"{type(backend).__name__}: {option} must be {takes}, not {getattr(backend, option)!r}.")
+    return error(
+        f"{type(backend).__name__}: {option} must be {takes}, not {getattr(backend, option)!r}."
+    )
 
 
 def require_backend(backend: AutoBackend, option: str) -> None:
-    """Raise BackendError for an option that must be a backend, and one that another backend may wrap."""
+    """Raise BackendError for an option that must be a backend, and one that another backend may
+    wrap.
+    """
     name, value = type(backend).__name__, getattr(backend, option)
     if not isinstance(value, AutoBackend):
         made = isinstance(value, type) and issubclass(value, AutoBackend)
-        remedy = f"Write {value.__name__}()." if made else "Pass an object such as AutoJax() or AutoTorch()."
+        remedy = (
+            f"Write {value.__name__}()."
+            if made
+            else "Pass an object such as AutoJax() or AutoTorch()."
+        )
         raise BackendError(f"{name}: {option} must be a backend, not {value!r}. {remedy}")
     if isinstance(value, MatrixBackend):
         outer = type(value).__name__
-        raise BackendError(f"{name}: {option} cannot be {outer}, which stands outermost: {outer}({name}(...)).")
+        raise BackendError(
+            f"{name}: {option} cannot be {outer}, which stands outermost: {outer}({name}(...))."
+        )
 
 
 def require_hashable(backend: AutoBackend) -> None:
@@ -123,7 +155,9 @@ def require_hashable(backend: AutoBackend) -> None:
     try:
         hash(backend)
     except TypeError as error:
-        raise BackendError(f"{backend!r}: options must be hashable ({error}). Pass a tuple for a list, say.") from None
+        raise BackendError(
+            f"{backend!r}: options must be hashable ({error}). Pass a tuple for a list, say."
+        ) from None
 
 
 def is_mode(value: object) -> bool:
@@ -138,21 +172,29 @@ def _is_changed(option: Field[Any], value: Any) -> bool:
 
 
 class MatrixBackend(AutoBackend):
-    """Base of backend values that wrap another one and return their own kind of matrix. No other backend may wrap them."""
+    """Base of backend values that wrap another one and return their own kind of matrix. No other
+    backend may wrap them.
+    """
 
     backend: AutoBackend
 
 
 @dataclass(frozen=True, repr=False)
-class AutoJax(AutoBackend, package="'adinterface[jax]'", optimisers={"optax": "adinterface_jax.optimisers:Optax"}):
+class AutoJax(
+    AutoBackend,
+    package="'adinterface[jax]'",
+    optimisers={"optax": "adinterface_jax.optimisers:Optax"},
+):
     """JAX.
 
     mode: `"forward"` (jvp) or `"reverse"` (vjp); None lets the operator choose.
-    jit: `prepare` compiles with `jax.jit`; False leaves prepared calls eager, for an f that branches on values.
-    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; None allows 64 MiB of seeds.
+    jit: `prepare` compiles with `jax.jit`; False leaves prepared calls eager, for an f that
+        branches on values.
+    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; None
+        allows 64 MiB of seeds.
     device: a `jax.Device` or `Sharding` for the computation; None leaves each array on its device.
-    executor: computes rows or columns of a `jacobian`, and entries of a `batched` call, on workers (see
-        `AutoFiniteDifferences`), or on the devices of a `jax.sharding.Mesh`.
+    executor: computes rows or columns of a `jacobian`, and entries of a `batched` call, on workers
+        (see `AutoFiniteDifferences`), or on the devices of a `jax.sharding.Mesh`.
     """
 
     name = "jax"
@@ -171,16 +213,19 @@ class AutoTorch(
 ):
     """PyTorch.
 
-    mode: `"forward"` (`torch.func.jvp`) or `"reverse"` (`torch.autograd.grad`; forward derivatives by transposing it,
-        which is faster on torch for long chains of small operations); None lets the operator choose.
-    compile: a prepared `gradient` or `value_and_gradient` runs f through `torch.compile`, with its backward pass. Other
-        operators are not compiled: torch cannot differentiate compiled code twice.
+    mode: `"forward"` (`torch.func.jvp`) or `"reverse"` (`torch.autograd.grad`; forward derivatives
+        by transposing it, which is faster on torch for long chains of small operations); None lets
+        the operator choose.
+    compile: a prepared `gradient` or `value_and_gradient` runs f through `torch.compile`, with its
+        backward pass. Other operators are not compiled: torch cannot differentiate compiled code
+        twice.
     create_graph: keeps results in torch's graph, so that torch can differentiate them again.
-    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; 1 turns batching off; None
-        allows 64 MiB of seeds.
-    device: the device of the computation (`"cuda"`, `torch.device(...)`); None leaves each tensor on its device.
-    executor: computes rows or columns of a `jacobian`, and entries of a `batched` call, on workers (see
-        `AutoFiniteDifferences`).
+    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; 1 turns
+        batching off; None allows 64 MiB of seeds.
+    device: the device of the computation (`"cuda"`, `torch.device(...)`); None leaves each tensor
+        on its device.
+    executor: computes rows or columns of a `jacobian`, and entries of a `batched` call, on workers
+        (see `AutoFiniteDifferences`).
     """
 
     name = "torch"
@@ -196,10 +241,13 @@ class AutoTorch(
 class AutoAutograd(AutoBackend, package="'adinterface[autograd]'"):
     """HIPS autograd: NumPy code, on the CPU.
 
-    mode: `"forward"` uses forward rules: those of autograd where they are right, else ours; a function without one
-        transposes its reverse rule. `"reverse"` transposes the whole reverse pass for forward derivatives. None lets the
-        operator choose: forward rules for `pushforward` and `derivative`, one transposed reverse pass for `linearize`.
-    executor: computes rows or columns of a `jacobian`, and entries of a `batched` call, on workers (see
+    mode: `"forward"` uses forward rules: those of autograd where they are right, else ours; a
+    function without one
+        transposes its reverse rule. `"reverse"` transposes the whole reverse pass for forward
+        derivatives. None lets the operator choose: forward rules for `pushforward` and
+        `derivative`, one transposed reverse pass for `linearize`.
+    executor: computes rows or columns of a `jacobian`, and entries of a `batched` call, on workers
+    (see
         `AutoFiniteDifferences`).
     """
 
@@ -216,26 +264,30 @@ DifferenceMethod = Literal["adaptive", "central", "forward", "backward", "comple
 class AutoFiniteDifferences(AutoBackend, package="adinterface"):
     """Finite differences: f is a black box, evaluated around the point.
 
-    method: `"adaptive"` extrapolates central slopes at several steps, with an estimate of the error; it takes 4 to 10
-        evaluations for each real number in the arguments, about 7 on average. `"central"` takes two evaluations with a fixed
-        step. `"forward"` and `"backward"` take one evaluation and the value. `"complex"` takes the imaginary part of f at an
-        imaginary step (NumPy float64 arguments) and checks it with a central difference: three evaluations, and the adaptive
-        ones too where f is not analytic.
-    order: the order of accuracy of fixed steps: the power of the step with which the error falls. None: 2 for central, 1 for
-        one-sided.
-    step: relative. A fixed step for a number x is `step * max(1, |x|)` (None: eps^(1/(order+1)), with eps of the leaf's
-        dtype). The first adaptive step is about `step * |x|` (None: 0.06 to 0.1).
-    scale: the distance over which f changes, in place of |x| or of max(1, |x|), for every number. None: |x|, and 1 for 0.
-    bounds: `(lowest, highest)`, which no evaluation exceeds; None for no bound on that side. Adaptive differences also detect
-        by themselves where f is not finite.
-    max_evaluations: the limit for one derivative along one direction, without f at the point, for the adaptive method; at
-        least 4.
-    noise: the relative noise of f's values; `(relative, absolute)` for both. None: the rounding of their dtype, and the noise
-        that the slopes show. See `estimate_noise`.
-    native: a backend such as `AutoJax()`, whose arrays f then receives; None gives f each leaf in its own library.
-    executor: evaluates f on its workers: a `concurrent.futures.Executor`, a `dask.distributed.Client`, a
-        `joblib.Parallel`, or any function with the call of `map`. Backends with different executors are not equal; pickling
-        drops the executor.
+    method: `"adaptive"` extrapolates central slopes at several steps, with an estimate of the
+        error; it takes 4 to 10 evaluations for each real number in the arguments, about 7 on
+        average. `"central"` takes two evaluations with a fixed step. `"forward"` and `"backward"`
+        take one evaluation and the value. `"complex"` takes the imaginary part of f at an imaginary
+        step (NumPy float64 arguments) and checks it with a central difference: three evaluations,
+        and the adaptive ones too where f is not analytic.
+    order: the order of accuracy of fixed steps: the power of the step with which the error falls.
+        None: 2 for central, 1 for one-sided.
+    step: relative. A fixed step for a number x is `step * max(1, |x|)` (None: eps^(1/(order+1)),
+        with eps of the leaf's dtype). The first adaptive step is about `step * |x|` (None: 0.06 to
+        0.1).
+    scale: the distance over which f changes, in place of |x| or of max(1, |x|), for every number.
+        None: |x|, and 1 for 0.
+    bounds: `(lowest, highest)`, which no evaluation exceeds; None for no bound on that side.
+        Adaptive differences also detect by themselves where f is not finite.
+    max_evaluations: the limit for one derivative along one direction, without f at the point, for
+        the adaptive method; at least 4.
+    noise: the relative noise of f's values; `(relative, absolute)` for both. None: the rounding of
+        their dtype, and the noise that the slopes show. See `estimate_noise`.
+    native: a backend such as `AutoJax()`, whose arrays f then receives; None gives f each leaf in
+        its own library.
+    executor: evaluates f on its workers: a `concurrent.futures.Executor`, a
+        `dask.distributed.Client`, a `joblib.Parallel`, or any function with the call of `map`.
+        Backends with different executors are not equal; pickling drops the executor.
     """
 
     name = "finite_differences"
@@ -256,26 +308,50 @@ class AutoFiniteDifferences(AutoBackend, package="adinterface"):
             require_backend(self, "native")
         methods = get_args(DifferenceMethod)
         if self.method not in methods:
-            raise wrong_option(self, "method", f"one of {', '.join(map(repr, methods))}", isinstance(self.method, str))
+            raise wrong_option(
+                self,
+                "method",
+                f"one of {', '.join(map(repr, methods))}",
+                isinstance(self.method, str),
+            )
         for option in ("step", "scale"):
             value = getattr(self, option)
             if value is not None and not (_is_number(value) and 0 < value < math.inf):
                 raise wrong_option(self, option, "a positive number or None", _is_number(value))
         if self.order is not None:
             if self.method not in ("central", "forward", "backward"):
-                raise ValueError(f"{name}: order goes with fixed steps; {self.method!r} chooses its own. Leave it out.")
-            if type(self.order) is not int or not 0 < self.order <= 12 or (self.method == "central" and self.order % 2):
-                even = "an even number from 2 to 12" if self.method == "central" else "a number from 1 to 12"
-                raise wrong_option(self, "order", f"{even} for {self.method!r}", type(self.order) is int)
+                raise ValueError(
+                    f"{name}: order goes with fixed steps; {self.method!r} chooses its own. Leave"
+                    " it out."
+                )
+            if (
+                type(self.order) is not int
+                or not 0 < self.order <= 12
+                or (self.method == "central" and self.order % 2)
+            ):
+                even = (
+                    "an even number from 2 to 12"
+                    if self.method == "central"
+                    else "a number from 1 to 12"
+                )
+                raise wrong_option(
+                    self, "order", f"{even} for {self.method!r}", type(self.order) is int
+                )
         if type(self.max_evaluations) is not int or self.max_evaluations < 4:
-            raise wrong_option(self, "max_evaluations", "an int of at least 4", type(self.max_evaluations) is int)
+            raise wrong_option(
+                self, "max_evaluations", "an int of at least 4", type(self.max_evaluations) is int
+            )
         if self.bounds is not None and not _are_bounds(self.bounds):
-            has_type = isinstance(self.bounds, tuple) and all(bound is None or _is_number(bound) for bound in self.bounds)
+            has_type = isinstance(self.bounds, tuple) and all(
+                bound is None or _is_number(bound) for bound in self.bounds
+            )
             raise wrong_option(self, "bounds", "(lowest, highest), each a number or None", has_type)
         noises = self.noise if isinstance(self.noise, tuple) else (self.noise,)
         if self.noise is not None and not (len(noises) <= 2 and all(map(_is_noise, noises))):
             has_type = all(map(_is_number, noises))
-            raise wrong_option(self, "noise", "a number that is not negative, or (relative, absolute)", has_type)
+            raise wrong_option(
+                self, "noise", "a number that is not negative, or (relative, absolute)", has_type
+            )
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -300,9 +376,13 @@ def _is_number(value: object) -> bool:
 
 
 def _spreads(executor: object) -> bool:
-    if isinstance(executor, type):  # the built-in map is a type and maps; a class of executors does not
+    # the built-in map is a type and maps; a class of executors does not
+    if isinstance(executor, type):
         return callable(executor) and not hasattr(executor, "submit")
-    return any(callable(getattr(executor, name, None)) for name in ("submit", "map", "get_executor", "__call__"))
+    return any(
+        callable(getattr(executor, name, None))
+        for name in ("submit", "map", "get_executor", "__call__")
+    )
 
 
 def _is_noise(value: Any) -> bool:
@@ -320,10 +400,11 @@ def _are_bounds(bounds: object) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class SecondOrder(AutoBackend):
-    """Two backends for second derivatives: `outer` differentiates the gradient that `inner` computes.
+    """Two backends for second derivatives: `outer` differentiates the gradient that `inner`
+    computes.
 
-    `SecondOrder(AutoJax(mode="forward"), AutoJax(mode="reverse"))` is forward over reverse. Finite differences may be the outer
-    backend of any engine. First-order operators use `inner`.
+    `SecondOrder(AutoJax(mode="forward"), AutoJax(mode="reverse"))` is forward over reverse. Finite
+    differences may be the outer backend of any engine. First-order operators use `inner`.
     """
 
     outer: AutoBackend

@@ -1,8 +1,8 @@
 """The contract of a backend: what an engine must provide so that every operator works with it.
 
-An engine sees a flat function on a flat tuple of its own arrays. It never sees a tree, a Constant or a keyword. It gives one
-primitive of `Backend`, from which the core writes every operator, and a `Library` if it has arrays or tracers of its own.
-`Shortcuts` and `LibraryShortcuts` are for speed.
+An engine sees a flat function on a flat tuple of its own arrays. It never sees a tree, a Constant
+or a keyword. It gives one primitive of `Backend`, from which the core writes every operator, and a
+`Library` if it has arrays or tracers of its own. `Shortcuts` and `LibraryShortcuts` are for speed.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from .library import Library, Scoping
 from .nodes import NodeType
 from .rules import Arrays as Arrays
 
-#: Random numbers that f draws while it is evaluated for many entries at once: refused, drawn for each entry, or shared.
+#: Random numbers that f draws while it is evaluated for many entries at once: refused, drawn for
+#: each entry, or shared.
 Randomness = Literal["error", "different", "same"]
 
 
 class Aux:
-    """The part of f's value that is not differentiated: arrays of the engine, and the structure in which f returned them.
+    """The part of f's value that is not differentiated: arrays of the engine, and the structure in
+    which f returned them.
 
-    An engine returns it unchanged. If it traces values, it takes each array out of its trace: `aux.map(untraced)`.
+    An engine returns it unchanged. If it traces values, it takes each array out of its trace:
+    `aux.map(untraced)`.
     """
 
     __slots__ = ("arrays", "form")
@@ -40,20 +43,27 @@ class Aux:
 
     def map(self, convert: Callable[[Any], Any]) -> Aux:
         """This aux with each array converted."""
-        return Aux(tuple([convert(array) for array in self.arrays]), self.form) if self.arrays else self
+        return (
+            Aux(tuple([convert(array) for array in self.arrays]), self.form)
+            if self.arrays
+            else self
+        )
 
 
 class FlatFunction:
     """The function that an engine differentiates.
 
-    Takes one native array for each leaf and returns `(outputs, aux)`: `outputs` is a tuple of native arrays, all real or
-    complex floating, whose derivatives are taken; `aux` is an `Aux`, which is returned unchanged.
+    Takes one native array for each leaf and returns `(outputs, aux)`: `outputs` is a tuple of
+    native arrays, all real or complex floating, whose derivatives are taken; `aux` is an `Aux`,
+    which is returned unchanged.
     """
 
     __slots__ = ()
 
-    #: Leaves that f reaches through an object that holds them (a module's parameters), not through the value passed.
-    #: An engine may differentiate with respect to such a leaf in place if it passes that leaf itself.
+    #: Leaves that f reaches through an object that holds them (a module's parameters), not through
+    #: the value passed.
+    #: An engine may differentiate with respect to such a leaf in place if it passes that leaf
+    #: itself.
     owned: frozenset[int] = frozenset()
     #: Only this call refers to the leaves, so an engine may mark them as its own.
     owns_leaves: bool = False
@@ -65,11 +75,15 @@ class FlatFunction:
 
     @property
     def given(self) -> Sequence[Any]:
-        """What else f gets that may be in a graph of the engine: arrays of the engine, and opaque objects."""
+        """What else f gets that may be in a graph of the engine: arrays of the engine, and opaque
+        objects.
+        """
         return ()
 
     def repeated(self) -> FlatFunction:
-        """This function for several evaluations: NumPy arrays of Constants and keywords are read-only in f."""
+        """This function for several evaluations: NumPy arrays of Constants and keywords are
+        read-only in f.
+        """
         return self
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
@@ -81,11 +95,13 @@ class Pullback(NamedTuple):
 
     outputs: Arrays
     aux: Aux
-    #: `back(cotangents)`: one native array for each leaf, None if no output depends on it; may be called repeatedly.
+    #: `back(cotangents)`: one native array for each leaf, None if no output depends on it; may be
+    #: called repeatedly.
     back: Callable[[Arrays], Arrays]
     #: False only if the engine knows that no output depends on any leaf.
     connected: bool = True
-    #: As `back`, for stacks of cotangents (a leading axis on each), in one batched call; None if the engine cannot.
+    #: As `back`, for stacks of cotangents (a leading axis on each), in one batched call; None if
+    #: the engine cannot.
     back_stacked: Callable[[Arrays], Arrays] | None = None
 
 
@@ -103,7 +119,8 @@ class Linearized(NamedTuple):
 
     outputs: Arrays
     aux: Aux
-    #: `push(tangents)`: one native array for each output, None if it depends on no leaf; may be called repeatedly.
+    #: `push(tangents)`: one native array for each output, None if it depends on no leaf; may be
+    #: called repeatedly.
     push: Callable[[Arrays], Arrays]
     #: As `push`, for stacks of tangents, in one batched call; None if the engine cannot.
     push_stacked: Callable[[Arrays], Arrays] | None = None
@@ -121,7 +138,9 @@ class Gradient(NamedTuple):
 
 
 class Jacobian(NamedTuple):
-    """The result of `Shortcuts.jacobian`: `blocks[k][n]` has the shape of output k followed by that of leaf n."""
+    """The result of `Shortcuts.jacobian`: `blocks[k][n]` has the shape of output k followed by that
+    of leaf n.
+    """
 
     outputs: Arrays
     aux: Aux
@@ -141,35 +160,46 @@ class KnownFailure(NamedTuple):
 
 
 class Shortcuts:
-    """Operators that an engine may compute itself where it is faster than the primitives. All are optional.
+    """Operators that an engine may compute itself where it is faster than the primitives. All are
+    optional.
 
-    Each returns None, before it calls `function`, where it has nothing faster; the core then uses the primitives. Without
-    `value`, the numbers of outputs and aux are not used, but the structure of aux is.
+    Each returns None, before it calls `function`, where it has nothing faster; the core then uses
+    the primitives. Without `value`, the numbers of outputs and aux are not used, but the structure
+    of aux is.
     """
 
-    #: `back` can itself be differentiated by `pullback` (with `differentiable=True`): the transpose of the transpose
-    #: is then a pushforward without a second evaluation of f. "always": pushforwards are taken so without a `mode`, though
+    #: `back` can itself be differentiated by `pullback` (with `differentiable=True`): the transpose
+    #: of the transpose
+    #: is then a pushforward without a second evaluation of f. "always": pushforwards are taken so
+    #: without a `mode`, though
     #: `pushforward` is defined.
     transposes: ClassVar[bool | Literal["always"]] = False
 
     def relative_error(self, order: int, epsilon: float) -> float:
-        """The error of derivatives of this order, relative to the largest number that takes part. epsilon: that of f's values.
+        """The error of derivatives of this order, relative to the largest number that takes part.
+        epsilon: that of f's values.
 
-        0 where derivatives are as exact as f's value. An engine that defines this takes derivatives from values of f. It notes
-        the accuracy of each with `note_accuracy`, and spreads evaluations of f over the workers of the option `executor`.
+        0 where derivatives are as exact as f's value. An engine that defines this takes derivatives
+        from values of f. It notes the accuracy of each with `note_accuracy`, and spreads
+        evaluations of f over the workers of the option `executor`.
         """
         return 0.0
 
     def scales(self, leaves: Arrays) -> Sequence[np.ndarray[Any, Any]] | None:
-        """For each leaf an array of its shape: the factors for the tangents of a compressed derivative. None for no factors.
+        """For each leaf an array of its shape: the factors for the tangents of a compressed
+        derivative. None for no factors.
 
-        An engine that takes one step along a tangent moves all numbers in it at once. With the factors, each number moves as
-        far as it would alone.
+        An engine that takes one step along a tangent moves all numbers in it at once. With the
+        factors, each number moves as far as it would alone.
         """
         return None
 
-    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
-        """The gradient of a function with one real scalar output; without `value`, aux is not used."""
+    def gradient(
+        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
+    ) -> Gradient | None:
+        """The gradient of a function with one real scalar output; without `value`, aux is not
+        used.
+        """
         return None
 
     def jacobian(
@@ -177,30 +207,39 @@ class Shortcuts:
     ) -> Jacobian | Pullback | Linearized | None:
         """The Jacobian of every output with respect to every leaf.
 
-        Or a map after one evaluation of `function`: the core then takes the rows of a `Pullback`, or the columns of a
-        `Linearized`.
+        Or a map after one evaluation of `function`: the core then takes the rows of a `Pullback`,
+        or the columns of a `Linearized`.
         """
         return None
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
-        """For a function with one real scalar output: the gradients, and the Hessian times the directions, with an empty aux.
+        """For a function with one real scalar output: the gradients, and the Hessian times the
+        directions, with an empty aux.
 
-        None among them represents zeros. Called, like the next two, where this backend is both the outer and the inner one.
+        None among them represents zeros. Called, like the next two, where this backend is both the
+        outer and the inner one.
         """
         return None
 
-    def hessian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
-        """For a function with one real scalar output: the Jacobian of its gradients, which are the outputs.
+    def hessian(
+        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
+    ) -> Jacobian | None:
+        """For a function with one real scalar output: the Jacobian of its gradients, which are the
+        outputs.
 
-        `aux.arrays` holds the function's value and its aux, or nothing without `value`; then the gradients are not used.
+        `aux.arrays` holds the function's value and its aux, or nothing without `value`; then the
+        gradients are not used.
         """
         return None
 
-    def second_derivatives(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
-        """First derivatives as outputs, and second ones as tangents, along each number of the leaves; aux as in `hessian`.
+    def second_derivatives(
+        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
+    ) -> Pushforward | None:
+        """First derivatives as outputs, and second ones as tangents, along each number of the
+        leaves; aux as in `hessian`.
 
-        Of a function of one real number: arrays like its outputs. Of other functions with one real scalar output: the gradients
-        and the diagonal of the Hessian, as arrays like the leaves.
+        Of a function of one real number: arrays like its outputs. Of other functions with one real
+        scalar output: the gradients and the diagonal of the Hessian, as arrays like the leaves.
         """
         return None
 
@@ -208,22 +247,32 @@ class Shortcuts:
         """The derivative as a linear map that does not evaluate `function` again."""
         return None
 
-    def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward | None:
-        """As `pushforward` for stacks of tangents (a leading axis on each), in one evaluation of `function`.
+    def pushforward_stacked(
+        self, function: FlatFunction, leaves: Arrays, stacks: Arrays
+    ) -> Pushforward | None:
+        """As `pushforward` for stacks of tangents (a leading axis on each), in one evaluation of
+        `function`.
 
         `outputs` and `aux` have no such axis.
         """
         return None
 
     def vectorize(
-        self, compute: Callable[..., Any], each: tuple[bool, ...], *, chunk: int, randomness: Randomness
+        self,
+        compute: Callable[..., Any],
+        each: tuple[bool, ...],
+        *,
+        chunk: int,
+        randomness: Randomness,
     ) -> Callable[..., Any] | None:
-        """A function of arrays that is `compute(*entries)` for each entry of the leading axes, with few evaluations.
+        """A function of arrays that is `compute(*entries)` for each entry of the leading axes, with
+        few evaluations.
 
-        each: whether each array has such an axis; the others are shared by all entries. `compute` takes native arrays, and
-        returns tuples and lists of arrays, None and `Aux`; each array of the results has a leading axis. At most `chunk`
-        entries are computed at a time. None if the engine cannot; the core then computes the entries one by one. The results
-        must be equal to that.
+        each: whether each array has such an axis; the others are shared by all entries. `compute`
+        takes native arrays, and returns tuples and lists of arrays, None and `Aux`; each array of
+        the results has a leading axis. At most `chunk` entries are computed at a time. None if the
+        engine cannot; the core then computes the entries one by one. The results must be equal to
+        that.
         """
         return None
 
@@ -232,43 +281,52 @@ class Shortcuts:
         return self, self
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        """A compiled form of `compute(*arrays)`, which takes native or plain NumPy arrays and numbers, never None.
+        """A compiled form of `compute(*arrays)`, which takes native or plain NumPy arrays and
+        numbers, never None.
 
-        `compute` returns tuples and lists of arrays, None and `Aux`. Several threads may call the compiled form at once.
+        `compute` returns tuples and lists of arrays, None and `Aux`. Several threads may call the
+        compiled form at once.
 
-        None if the engine does not compile, or if an option turns that off; a prepared call then runs `compute` uncompiled.
+        None if the engine does not compile, or if an option turns that off; a prepared call then
+        runs `compute` uncompiled.
         """
         return None
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """f as prepared `gradient` and `value_and_gradient` call it, for an engine that compiles f alone."""
+        """f as prepared `gradient` and `value_and_gradient` call it, for an engine that compiles f
+        alone.
+        """
         return f
 
 
 class Backend(Shortcuts, ABC):
-    """One engine. Derive from it, and name the class in an entry point of the group `adinterface.backends`.
+    """One engine. Derive from it, and name the class in an entry point of the group
+    `adinterface.backends`.
 
-    Laws, checked by the conformance package. For `outputs, aux, back, *_ = pullback(function, leaves)` and
-    `_, tangents_out, _ = pushforward(function, leaves, tangents)`:
+    Laws, checked by the conformance package. For `outputs, aux, back, *_ = pullback(function,
+    leaves)` and `_, tangents_out, _ = pushforward(function, leaves, tangents)`:
 
     - value: `outputs` and `aux` equal those of `function(*leaves)`;
-    - adjointness: `<tangents_out, w> = <tangents, back(w)>` for every w, where `<a, b> = Re sum(conj(a) b)`: for a
-      complex leaf the gradient is dL/dRe + i dL/dIm;
+    - adjointness: `<tangents_out, w> = <tangents, back(w)>` for every w, where `<a, b> = Re
+      sum(conj(a) b)`: for a complex leaf the gradient is dL/dRe + i dL/dIm;
     - linearity of `back` in w and of `tangents_out` in `tangents`;
-    - a gradient has the shape of its leaf, a tangent that of its output; None represents a zero where nothing depends, and
-      the core makes the zeros;
-    - `leaves` are not written to, and the engine's global state is unchanged afterwards, also if `function` raises.
+    - a gradient has the shape of its leaf, a tangent that of its output; None represents a zero
+      where nothing depends, and the core makes the zeros;
+    - `leaves` are not written to, and the engine's global state is unchanged afterwards, also if
+      `function` raises.
     """
 
     #: The libraries of this engine's arrays, so that these are recognised as leaves.
     libraries: ClassVar[tuple[Library, ...]] = ()
     #: The node types of this engine.
     node_types: ClassVar[tuple[NodeType, ...]] = ()
-    #: Classes whose instances hold no arrays to differentiate, such as compiled functions; always structure.
+    #: Classes whose instances hold no arrays to differentiate, such as compiled functions; always
+    #: structure.
     opaque_types: ClassVar[tuple[type, ...]] = ()
     #: What the engine cannot do, or does differently.
     known_failures: ClassVar[tuple[KnownFailure, ...]] = ()
-    #: The library of the arrays that the engine computes with; None if it takes each leaf in its own library.
+    #: The library of the arrays that the engine computes with; None if it takes each leaf in its
+    #: own library.
     library: Library | None
     #: The names of the members that the class defines: the operators choose by them.
     gives: ClassVar[frozenset[str]] = frozenset()
@@ -291,23 +349,32 @@ class Backend(Shortcuts, ABC):
         """Whether its derivatives have errors, which it estimates."""
         return "relative_error" in self.gives
 
-    def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
-        """Evaluate `function` once, and return the map from cotangents of its outputs to cotangents of the leaves.
+    def pullback(
+        self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False
+    ) -> Pullback:
+        """Evaluate `function` once, and return the map from cotangents of its outputs to cotangents
+        of the leaves.
 
-        differentiable: `back` will be called inside another `pullback` of this backend, which differentiates it. An engine
-        that does not transpose can ignore it. It is no wish that results stay traced: see `Library.traced`.
+        differentiable: `back` will be called inside another `pullback` of this backend, which
+        differentiates it. An engine that does not transpose can ignore it. It is no wish that
+        results stay traced: see `Library.traced`.
         """
         raise NotImplementedError
 
-    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
-        """Evaluate `function` and its derivative in the direction `tangents` (native arrays like the leaves).
+    def pushforward(
+        self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True
+    ) -> Pushforward:
+        """Evaluate `function` and its derivative in the direction `tangents` (native arrays like
+        the leaves).
 
         Without `value`, the numbers of outputs and aux are not used.
         """
         raise NotImplementedError
 
     def scope(self) -> Scoping | None:
-        """Enters the context that the options of the value need, for each call and each map of a call; None for none."""
+        """Enters the context that the options of the value need, for each call and each map of a
+        call; None for none.
+        """
         return None
 
     def note(self, error: Exception) -> str | None:

@@ -1,4 +1,6 @@
-"""The errors and warnings of the package. Each message says what is wrong, what was found, and what to do."""
+"""The errors and warnings of the package. Each message says what is wrong, what was found, and what
+to do.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,9 @@ import sys
 
 
 class AdinterfaceError(Exception):
-    """Base class of this library's own errors; each also derives from the built-in one that fits."""
+    """Base class of this library's own errors; each also derives from the built-in one that
+    fits.
+    """
 
 
 class NotDifferentiableError(AdinterfaceError, TypeError):
@@ -34,7 +38,9 @@ class BackendError(AdinterfaceError, TypeError):
 
 
 class NotRecordedError(BackendError):
-    """A derivative of a derivative would lack a part that the engine did not record, such as a custom backward."""
+    """A derivative of a derivative would lack a part that the engine did not record, such as a
+    custom backward.
+    """
 
 
 class MissingEngineError(AdinterfaceError, ImportError):
@@ -50,7 +56,9 @@ class NumpyCodeError(AdinterfaceError, TypeError):
 
 
 class SparsityError(AdinterfaceError, ValueError):
-    """A sparse derivative has entries outside its pattern, a pattern does not fit, or no pattern can be found."""
+    """A sparse derivative has entries outside its pattern, a pattern does not fit, or no pattern
+    can be found.
+    """
 
 
 class DenseJacobianWarning(UserWarning):
@@ -66,7 +74,9 @@ class PrecisionWarning(UserWarning):
 
 
 class ClosedFormWarning(UserWarning):
-    """NumPy code finds a result by comparisons of differentiated numbers alone, on which its derivative does not depend."""
+    """NumPy code finds a result by comparisons of differentiated numbers alone, on which its
+    derivative does not depend.
+    """
 
 
 def an(words: str) -> str:
@@ -78,10 +88,13 @@ def an(words: str) -> str:
 def levels_to_the_user(*packages: str) -> int:
     """The `stacklevel` at which the caller's warning points at the user's line.
 
-    That is the innermost line outside of this package and of the named packages, such as an engine that called back.
+    That is the innermost line outside of this package and of the named packages, such as an engine
+    that called back.
     """
     level, frame = 0, sys._getframe(1)
     inside = {"adinterface", *packages}
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in inside:
+    while (
+        frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in inside
+    ):
         level, frame = level + 1, frame.f_back
     return level + 1

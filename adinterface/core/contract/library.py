@@ -1,8 +1,9 @@
 """Array libraries: what a leaf is, and how it is converted between libraries.
 
-A `Library` describes the arrays of one package. Those of NumPy arrays and Python numbers are defined here; each engine
-provides the library of its arrays through its backend. Nothing else in the core looks inside an array. Each must give `types`,
-`dtype`, `to_numpy`, `asarray` and `namespace`; all else has a default.
+A `Library` describes the arrays of one package. Those of NumPy arrays and Python numbers are
+defined here; each engine provides the library of its arrays through its backend. Nothing else in
+the core looks inside an array. Each must give `types`, `dtype`, `to_numpy`, `asarray` and
+`namespace`; all else has a default.
 """
 
 from __future__ import annotations
@@ -28,19 +29,25 @@ Kind = Literal["real", "complex", "integer", "bool", "other"]
 
 
 class Enter(Protocol):
-    """Converts a leaf to a native array. Records in `taken` the memory that results must not overlap."""
+    """Converts a leaf to a native array. Records in `taken` the memory that results must not
+    overlap.
+    """
 
     def __call__(self, leaf: Any, taken: set[int], /) -> Any: ...
 
 
 class Leave(Protocol):
-    """Converts a native result for the caller. Records its memory in `taken`. None for a result that needs `restore`."""
+    """Converts a native result for the caller. Records its memory in `taken`. None for a result
+    that needs `restore`.
+    """
 
     def __call__(self, result: Any, taken: set[int], /) -> Any: ...
 
 
 class LeaveAll(Protocol):
-    """Converts all results of a call, each as `Leave` does. None where one of them needs `restore`."""
+    """Converts all results of a call, each as `Leave` does. None where one of them needs
+    `restore`.
+    """
 
     def __call__(self, results: Sequence[Any], taken: set[int], /) -> Sequence[Any] | None: ...
 
@@ -56,8 +63,16 @@ def as_it_is(x: Any, taken: set[int]) -> Any:
     return x
 
 
-_WIDTHS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "complex64": 32, "complex128": 64}
-#: The dtypes of numbers that NumPy has in every release and on every machine, and in which no engine lacks one.
+_WIDTHS = {
+    "float16": 16,
+    "bfloat16": 16,
+    "float32": 32,
+    "float64": 64,
+    "complex64": 32,
+    "complex128": 64,
+}
+#: The dtypes of numbers that NumPy has in every release and on every machine, and in which no
+#: engine lacks one.
 _WIDE = frozenset({"float32", "float64", "complex64", "complex128"})
 _COMPLEX_OF = {32: "complex64", 64: "complex128"}
 
@@ -82,7 +97,9 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
 
 @functools.cache
 def width(dtype: str) -> int:
-    """Bits of one real component: 64 for float64 and complex128; 80 for the long double types, whatever their padding."""
+    """Bits of one real component: 64 for float64 and complex128; 80 for the long double types,
+    whatever their padding.
+    """
     known = _WIDTHS.get(dtype)
     if known is not None:
         return known
@@ -91,12 +108,16 @@ def width(dtype: str) -> int:
 
 @functools.cache
 def epsilon(dtype: str) -> float:
-    """The distance from 1 to the next number of a floating dtype; that of float64 for Python numbers."""
+    """The distance from 1 to the next number of a floating dtype; that of float64 for Python
+    numbers.
+    """
     if dtype in ("float", "complex", "int"):
         return 2.0**-52
     if dtype == "bfloat16":
         return 2.0**-7
-    return {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-10, 8: 2.0**-3}.get(width(dtype), float(np.finfo(np.longdouble).eps))
+    return {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-10, 8: 2.0**-3}.get(
+        width(dtype), float(np.finfo(np.longdouble).eps)
+    )
 
 
 @functools.cache
@@ -106,7 +127,9 @@ def any_wide(dtypes: tuple[str, ...]) -> bool:
 
 
 def widest(dtypes: Iterable[str]) -> str:
-    """The real dtype that a Python float takes among these: the widest floating one, float64 if there is none."""
+    """The real dtype that a Python float takes among these: the widest floating one, float64 if
+    there is none.
+    """
     best: str | None = None
     for dtype in dtypes:
         kind_ = kind(dtype)
@@ -119,12 +142,15 @@ def widest(dtypes: Iterable[str]) -> str:
         if best is None or width(dtype) > width(best):
             best = dtype
         elif width(dtype) == width(best) and dtype != best:
-            best = "float32"  # float16 and bfloat16: neither contains the other, as in NumPy and JAX promotion
+            # float16 and bfloat16: neither contains the other, as in NumPy and JAX promotion
+            best = "float32"
     return best or "float64"
 
 
 def complex_of(dtype: str) -> str:
-    """The complex dtype with components of a real dtype; complex64 for the half precisions, which have none."""
+    """The complex dtype with components of a real dtype; complex64 for the half precisions, which
+    have none.
+    """
     return _COMPLEX_OF.get(max(width(dtype), 32), np.dtype(np.clongdouble).name)
 
 
@@ -132,38 +158,47 @@ class LibraryShortcuts:
     """Conversions that a library may do itself where that is faster. All are optional."""
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
-        """A direct conversion of arrays like this one, of the library `source`, to arrays of this library.
+        """A direct conversion of arrays like this one, of the library `source`, to arrays of this
+        library.
 
-        Arrays keep their dtype and may share their memory with the result; a Python number takes `dtype`. None where only
-        `asarray` serves.
+        Arrays keep their dtype and may share their memory with the result; a Python number takes
+        `dtype`. None where only `asarray` serves.
         """
         return None
 
     def leave(self, example: Any, source: Library) -> Leave | None:
-        """A direct conversion of this library's results to results like the example, an array of the library `source`.
+        """A direct conversion of this library's results to results like the example, an array of
+        the library `source`.
 
-        Without an example (None), of results of any shape and dtype to arrays of `source`. None where only `restore` of that
-        library serves. The conversion itself returns None for a result that needs `restore`.
+        Without an example (None), of results of any shape and dtype to arrays of `source`. None
+        where only `restore` of that library serves. The conversion itself returns None for a result
+        that needs `restore`.
         """
         return None
 
     def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
-        """The same as `leave`, for several results at once, like these examples of these libraries."""
+        """The same as `leave`, for several results at once, like these examples of these
+        libraries.
+        """
         return None
 
     def loops(self) -> Loops:
-        """How `scan`, `while_loop` and `switch` run on arrays of this library: by default, as Python's loops."""
+        """How `scan`, `while_loop` and `switch` run on arrays of this library: by default, as
+        Python's loops.
+        """
         return Loops(self)
 
 
 class Library(LibraryShortcuts, ABC):
     """The arrays of one package.
 
-    Laws, for an array x of this library: `asarray(to_numpy(x), dtype(x))` equals x; `unshared(x, taken)` equals x and,
-    where arrays are mutable, overlaps nothing in `taken`; `asarray` never narrows.
+    Laws, for an array x of this library: `asarray(to_numpy(x), dtype(x))` equals x; `unshared(x,
+    taken)` equals x and, where arrays are mutable, overlaps nothing in `taken`; `asarray` never
+    narrows.
 
-    Arrays support indexing along the first axis and arithmetic with each other and with numbers. The namespace needs
-    `stack`, `concat`, `reshape`, `moveaxis` and `sum`, and for complex arrays `real` and `conj`.
+    Arrays support indexing along the first axis and arithmetic with each other and with numbers.
+    The namespace needs `stack`, `concat`, `reshape`, `moveaxis` and `sum`, and for complex arrays
+    `real` and `conj`.
     """
 
     is_library: Final = True
@@ -199,11 +234,13 @@ class Library(LibraryShortcuts, ABC):
     def traced(self, x: Any) -> bool:
         """Whether an engine traces x, so that converting it to numbers would lose a derivative.
 
-        An engine whose tracers have a type of their own decides by the type. This default is for engines whose arrays do not
-        show it: it is True for every array of the library, in this thread, while an operator evaluates f on it. True for an
-        array without a derivative costs speed, and refuses code that takes its numbers: NumPy code that calls `float(x)`, rules
-        that capture it. False for an array with a derivative loses the derivative without an error. So an engine that also
-        follows arrays at other times, in a tape of its users or while it compiles, overrides this.
+        An engine whose tracers have a type of their own decides by the type. This default is for
+        engines whose arrays do not show it: it is True for every array of the library, in this
+        thread, while an operator evaluates f on it. True for an array without a derivative costs
+        speed, and refuses code that takes its numbers: NumPy code that calls `float(x)`, rules that
+        capture it. False for an array with a derivative loses the derivative without an error. So
+        an engine that also follows arrays at other times, in a tape of its users or while it
+        compiles, overrides this.
         """
         return any(library is self for library in now().evaluating)
 
@@ -239,14 +276,21 @@ class Library(LibraryShortcuts, ABC):
     def foreign(self, x: Any, source: Library) -> Any:
         """An array of another library in the form that `asarray` takes."""
         exported = source.exported(x)
-        return source.to_numpy(x) if self.plain_numpy and type(exported) is not np.ndarray else exported
+        return (
+            source.to_numpy(x)
+            if self.plain_numpy and type(exported) is not np.ndarray
+            else exported
+        )
 
     @abstractmethod
-    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+    def asarray(
+        self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False
+    ) -> Any:
         """An array of this library with the numbers of x, on the device of `like`.
 
         x is an array of this library, a NumPy array, a Python number, or a result of `foreign`.
-        With `copy` the result shares no memory with x. Raises PrecisionError for a dtype that this library lacks.
+        With `copy` the result shares no memory with x. Raises PrecisionError for a dtype that this
+        library lacks.
         """
 
     @final
@@ -261,7 +305,8 @@ class Library(LibraryShortcuts, ABC):
     def unshared(self, x: Any, taken: set[int]) -> Any:
         """x as a result: dense, writable, and not overlapping the memory in `taken`.
 
-        A key of x's own memory is then in `taken`, even where the result is a copy. By default x itself, but for NumPy arrays.
+        A key of x's own memory is then in `taken`, even where the result is a copy. By default x
+        itself, but for NumPy arrays.
         """
         return NUMPY.unshared(x, taken) if type(x) is np.ndarray else x
 
@@ -280,29 +325,39 @@ class Library(LibraryShortcuts, ABC):
         """The Array API namespace of x."""
 
     def numpy_sources(self) -> tuple[Any, ...]:
-        """The sources of NumPy functions, with NumPy's names and semantics, for arrays of this library.
+        """The sources of NumPy functions, with NumPy's names and semantics, for arrays of this
+        library.
 
-        The first source with a name is used: modules with `sin`, `linalg.solve`, `fft.rfft`, `special.erf` (a ufunc of
-        scipy.special), `getitem(x, index)`, and `written(x, places, value)`. `written` returns a copy of x with the value, a
-        0-d array or a vector, at these places: an array of distinct integers in C order. A function without a source is
-        composed from the namespace. `special` may also have `PARTS` and `around`: functions that need a correction, as
-        described by `NativeFunctions` in `adinterface/scipy/special/on_engines.py`.
+        The first source with a name is used: modules with `sin`, `linalg.solve`, `fft.rfft`,
+        `special.erf` (a ufunc of scipy.special), `getitem(x, index)`, and `written(x, places,
+        value)`. `written` returns a copy of x with the value, a 0-d array or a vector, at these
+        places: an array of distinct integers in C order. A function without a source is composed
+        from the namespace. `special` may also have `PARTS` and `around`: functions that need a
+        correction, as described by `NativeFunctions` in `adinterface/scipy/special/on_engines.py`.
         """
         return ()
 
     def lift(self, x: Any, beside: Any) -> Any:
-        """A NumPy array or scalar, captured by NumPy code, as an operand for an array of this library."""
+        """A NumPy array or scalar, captured by NumPy code, as an operand for an array of this
+        library.
+        """
         return x
 
-    def sparse_matrices(self, rows: Any, columns: Any, shape: tuple[int, int]) -> Callable[[Any], Any] | None:
-        """A function from a vector of entries to the library's sparse matrix, with these rows and columns, sorted by rows.
+    def sparse_matrices(
+        self, rows: Any, columns: Any, shape: tuple[int, int]
+    ) -> Callable[[Any], Any] | None:
+        """A function from a vector of entries to the library's sparse matrix, with these rows and
+        columns, sorted by rows.
 
-        rows, columns: NumPy arrays, which are not written to. Without it, results are SciPy matrices.
+        rows, columns: NumPy arrays, which are not written to. Without it, results are SciPy
+        matrices.
         """
         return None
 
     def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
-        """The elements of an array at these places, counted in C order; all places are in bounds."""
+        """The elements of an array at these places, counted in C order; all places are in
+        bounds.
+        """
         return self.namespace(x).reshape(x, (-1,))[self.asarray(places, like=x)]
 
     def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
@@ -313,32 +368,43 @@ class Library(LibraryShortcuts, ABC):
         return None
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
-        """The context of an evaluation of f for its value alone, as of finite differences; None where there is none."""
+        """The context of an evaluation of f for its value alone, as of finite differences; None
+        where there is none.
+        """
         return None
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
-        """The result of `rule.value(leaves, carried)`, with the rule's derivatives registered in the engine.
+        """The result of `rule.value(leaves, carried)`, with the rule's derivatives registered in
+        the engine.
 
-        An engine without custom rules differentiates the function's code. It raises `rule.refused(n)` where it would have to
-        differentiate the n-th carried array, and `rule.nonlinear()` where it cannot transpose.
+        An engine without custom rules differentiates the function's code. It raises
+        `rule.refused(n)` where it would have to differentiate the n-th carried array, and
+        `rule.nonlinear()` where it cannot transpose.
         """
         return rule.value(leaves, carried)
 
-    def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
+    def outside(
+        self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]
+    ) -> Arrays:
         """The value of a function that the engine cannot trace, as constants of this library.
 
-        function: takes the arrays, untraced, of this library or of NumPy, and returns such arrays. Messages may use its
-            `__name__`. It raises if a later value has another structure than the first, that of `example` if that was called.
-        example: returns NumPy arrays with the shapes and dtypes of the function's results, for an engine that compiles before
-            there are numbers. It then compares those of the results. `function.fixes` says whether the value has Python values,
-            too, which are those of `example`; so the function must run in each call, also if none of its results is used.
+        function: takes the arrays, untraced, of this library or of NumPy, and returns such arrays.
+        Messages may use its
+            `__name__`. It raises if a later value has another structure than the first, that of
+            `example` if that was called.
+        example: returns NumPy arrays with the shapes and dtypes of the function's results, for an
+        engine that compiles before
+            there are numbers. It then compares those of the results. `function.fixes` says whether
+            the value has Python values, too, which are those of `example`; so the function must run
+            in each call, also if none of its results is used.
 
         By default a traced array raises, because its derivative would be lost.
         """
         if any(map(self.traced, arrays)):
             lacking = "outside" if "custom" in self.gives else "custom"
             raise ConversionError(
-                f"{self.name} cannot trace outside code, and takes no derivative for it: it has no `Library.{lacking}`."
+                f"{self.name} cannot trace outside code, and takes no derivative for it: it has no"
+                f" `Library.{lacking}`."
             )
         result = function(*map(self.to_numpy, arrays))
         return tuple([self.asarray(x, like=arrays[0]) for x in result])
@@ -349,19 +415,26 @@ class Library(LibraryShortcuts, ABC):
             return x
         numbers = self.value_under_trace(x)
         if numbers is None:
-            raise ConversionError(f"{self.name} has no way to take a traced array out of a derivative (`Library.stopped`).")
+            raise ConversionError(
+                f"{self.name} has no way to take a traced array out of a derivative"
+                " (`Library.stopped`)."
+            )
         return self.asarray(numbers, dtype=self.dtype(x))
 
     @final
     def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
-        """A result of the library `source` as an array of this one, with this dtype, on the device of `like`."""
+        """A result of the library `source` as an array of this one, with this dtype, on the device
+        of `like`.
+        """
         if source is not self:
             if source.traced(result) and source.traced(result := source.settled(result)):
                 return source.asarray(result, dtype=dtype)
             free = source.unshared(result, taken)
             # A sharded array is gathered for NumPy alone.
             free = source.to_numpy(free) if self in (NUMPY, PYTHON) else self.foreign(free, source)
-            return self.unshared(self.asarray(free, dtype=dtype, like=like, copy=not source.mutable), set())
+            return self.unshared(
+                self.asarray(free, dtype=dtype, like=like, copy=not source.mutable), set()
+            )
         if self.dtype(result) != dtype or like is not None:
             result = self.asarray(result, dtype=dtype, like=like)
         return self.unshared(result, taken)
@@ -371,8 +444,8 @@ def unsupported_dtype(dtype: str, engine: str, supported: Iterable[str]) -> Prec
     """The error for a dtype that an engine lacks."""
     other = ", or use AutoFiniteDifferences(), which keeps every dtype" if width(dtype) > 8 else ""
     return PrecisionError(
-        f"{engine} has no {dtype}, and nothing is narrowed silently. Convert the leaf yourself to one of "
-        f"{', '.join(supported)}{other}."
+        f"{engine} has no {dtype}, and nothing is narrowed silently. Convert the leaf yourself to"
+        f" one of {', '.join(supported)}{other}."
     )
 
 
@@ -407,24 +480,40 @@ class NumpyLibrary(Library):
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         return np.asarray(x)
 
-    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+    def asarray(
+        self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False
+    ) -> Any:
         if type(x) is np.ndarray and not copy and (dtype is None or dtype_name(x.dtype) == dtype):
-            kept = x.dtype == like.dtype if type(like) is np.ndarray else like is None and x.dtype.isnative
+            kept = (
+                x.dtype == like.dtype
+                if type(like) is np.ndarray
+                else like is None and x.dtype.isnative
+            )
             if kept:
                 return x
         target = np.dtype(_extended(dtype)) if dtype is not None else None
-        if target is not None and isinstance(like, (np.ndarray, np.generic)) and dtype_name(like.dtype) == dtype:
+        if (
+            target is not None
+            and isinstance(like, (np.ndarray, np.generic))
+            and dtype_name(like.dtype) == dtype
+        ):
             target = like.dtype  # keeps the byte order
         if target is not None and target.kind != "c" and np.iscomplexobj(x):
             x = np.real(x)
         array = np.array(x, dtype=target, copy=True) if copy else np.asarray(x, dtype=target)
-        return array[()] if array.ndim == 0 and isinstance(x if like is None else like, np.generic) else array
+        return (
+            array[()]
+            if array.ndim == 0 and isinstance(x if like is None else like, np.generic)
+            else array
+        )
 
     def unshared(self, x: Any, taken: set[int]) -> Any:
         if isinstance(x, np.generic):
             return x
         dense, key = x.flags.c_contiguous or x.flags.f_contiguous, _memory(x)
-        own = dense and x.flags.writeable and (x.flags.owndata or _sole_view(x)) and key not in taken
+        own = (
+            dense and x.flags.writeable and (x.flags.owndata or _sole_view(x)) and key not in taken
+        )
         if key is not None:
             taken.add(key)
         return x if own else x.copy(order="K") if dense else np.ascontiguousarray(x)
@@ -464,7 +553,8 @@ class NumpyLibrary(Library):
         return leave
 
     def namespace(self, x: Any) -> ModuleType:
-        import array_api_compat.numpy as namespace  # here, because it takes longer to import than this whole package
+        # here, because it takes longer to import than this whole package
+        import array_api_compat.numpy as namespace
 
         return namespace
 
@@ -476,8 +566,8 @@ def _memory(x: np.ndarray[Any, Any]) -> int | None:
     owner = x
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
-    # Reading an address takes a microsecond or two. So the key is the identity of an array that owns its memory; for the
-    # memory of another library it is the address, as in that library.
+    # Reading an address takes a microsecond or two. So the key is the identity of an array that
+    # owns its memory; for the memory of another library it is the address, as in that library.
     return id(owner) if owner.base is None else x.__array_interface__["data"][0]
 
 
@@ -494,7 +584,9 @@ def _to_float(result: Any, taken: set[int]) -> Any:
 
 
 def _sole_view(x: np.ndarray[Any, Any]) -> bool:
-    """Whether x views all of a buffer that came from another library (whose `unshared` has already made it free)."""
+    """Whether x views all of a buffer that came from another library (whose `unshared` has already
+    made it free).
+    """
     return x.base is not None and not isinstance(x.base, np.ndarray)
 
 
@@ -530,7 +622,9 @@ class PythonNumbers(Library):
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         return np.asarray(x)
 
-    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+    def asarray(
+        self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False
+    ) -> Any:
         if dtype is not None and kind(dtype) == "complex":
             return complex(x)
         return float(x.real if np.iscomplexobj(x) else x)
@@ -544,20 +638,26 @@ PYTHON = PythonNumbers()
 
 
 def check_ndarray(x: np.ndarray[Any, Any], path: str) -> None:
-    """Refuse arrays whose meaning a gradient would lose: subclasses, and dtypes that hide floating numbers."""
+    """Refuse arrays whose meaning a gradient would lose: subclasses, and dtypes that hide floating
+    numbers.
+    """
     if type(x) is not np.ndarray and not isinstance(x, np.memmap):
         raise ConversionError(
-            f"{path} is {an(f'{type(x).__module__}.{type(x).__qualname__}')}, a subclass of numpy.ndarray whose meaning an "
-            f"engine would drop. {advice(x) or 'Pass numpy.asarray(x), or wrap it in Constant(...).'}"
+            f"{path} is {an(f'{type(x).__module__}.{type(x).__qualname__}')}, a subclass of"
+            " numpy.ndarray whose meaning an engine would drop."
+            f" {advice(x) or 'Pass numpy.asarray(x), or wrap it in Constant(...).'}"
         )
     if x.dtype.kind == "O" or (x.dtype.names and has_floats(x.dtype)):
         what = "object" if x.dtype.kind == "O" else "structured"
         raise NotDifferentiableError(
-            f"{path} is a NumPy array of {what} dtype, which no engine differentiates. Convert it to floating arrays "
-            f"(for example x.astype(float), or a dict of fields), or wrap it in Constant(...)."
+            f"{path} is a NumPy array of {what} dtype, which no engine differentiates. Convert it"
+            " to floating arrays (for example x.astype(float), or a dict of fields), or wrap it in"
+            " Constant(...)."
         )
 
 
 def has_floats(dtype: np.dtype[Any]) -> bool:
     """Whether a dtype, or a field of it, is floating."""
-    return dtype.kind in "fc" or any(has_floats(field[0]) for field in (dtype.fields or {}).values())
+    return dtype.kind in "fc" or any(
+        has_floats(field[0]) for field in (dtype.fields or {}).values()
+    )

@@ -1,4 +1,6 @@
-"""Loops and branches that an engine may compile, on flat tuples of its arrays. By default the core runs a Python loop."""
+"""Loops and branches that an engine may compile, on flat tuples of its arrays. By default the core
+runs a Python loop.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +13,20 @@ from .rules import Arrays
 
 T = TypeVar("T")
 
-#: From the carry and one slice of each scanned array to the next carry and one slice of each result.
+#: From the carry and one slice of each scanned array to the next carry and one slice of each
+#: result.
 Step = Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]
 
 
 class Loops:
     """The loops of one library's arrays.
 
-    Laws: `scan`, `while_loop` and `switch` equal a Python loop over the same steps, and so do their derivatives.
-    `checkpoint(function, arrays)` equals `function(*arrays)`, with the same derivatives, also with respect to arrays that
-    `function` captures.
+    Laws: `scan`, `while_loop` and `switch` equal a Python loop over the same steps, and so do their
+    derivatives. `checkpoint(function, arrays)` equals `function(*arrays)`, with the same
+    derivatives, also with respect to arrays that `function` captures.
 
-    An engine that compiles defines `scan`, `while_loop` and `switch`, and traces a step once. Otherwise the core runs a Python
-    loop.
+    An engine that compiles defines `scan`, `while_loop` and `switch`, and traces a step once.
+    Otherwise the core runs a Python loop.
     """
 
     #: The names of the members that the class defines.
@@ -42,38 +45,56 @@ class Loops:
         return "scan" in self.gives
 
     def adopt(self, x: Any, *, dtype: str | None = None, like: Any = None) -> Any:
-        """A NumPy array or a Python number in a loop over arrays of this library, as one of them."""
+        """A NumPy array or a Python number in a loop over arrays of this library, as one of
+        them.
+        """
         return self.library.asarray(x, dtype=dtype, like=like, copy=True)
 
     def slices(self, x: Any) -> Sequence[Any]:
-        """The slices of x along its first axis, into which a step may write: nothing else needs x."""
+        """The slices of x along its first axis, into which a step may write: nothing else needs
+        x.
+        """
         return [x[n] for n in range(self.library.shape(x)[0])]
 
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
-        """`function(*arrays)` without storing intermediate values: a reverse-mode derivative computes them again.
+        """`function(*arrays)` without storing intermediate values: a reverse-mode derivative
+        computes them again.
 
-        By default all are stored, which is correct, but does not save memory. Later evaluations draw the random numbers of
-        the first one: the core sees to that.
+        By default all are stored, which is correct, but does not save memory. Later evaluations
+        draw the random numbers of the first one: the core sees to that.
         """
         return function(*arrays)
 
     def scan(
-        self, step: Step, carry: Arrays, xs: Arrays, *, length: int, reverse: bool, checkpoint: int | None
+        self,
+        step: Step,
+        carry: Arrays,
+        xs: Arrays,
+        *,
+        length: int,
+        reverse: bool,
+        checkpoint: int | None,
     ) -> tuple[Arrays, Arrays]:
-        """The last carry, and the results of all steps, stacked in the order of `xs`; for an engine that compiles.
+        """The last carry, and the results of all steps, stacked in the order of `xs`; for an engine
+        that compiles.
 
         checkpoint: keep only the carry of every so many steps for a derivative in reverse.
         """
         raise NotImplementedError
 
-    def while_loop(self, condition: Callable[[Arrays], Any], body: Callable[[Arrays], Arrays], carry: Arrays) -> Arrays:
+    def while_loop(
+        self, condition: Callable[[Arrays], Any], body: Callable[[Arrays], Arrays], carry: Arrays
+    ) -> Arrays:
         """The first carry for which the condition is false; for an engine that compiles."""
         raise NotImplementedError
 
-    def switch(self, index: Any, branches: Sequence[Callable[..., Arrays]], operands: Arrays) -> Arrays:
+    def switch(
+        self, index: Any, branches: Sequence[Callable[..., Arrays]], operands: Arrays
+    ) -> Arrays:
         """The value of the branch with this number; for an engine that compiles.
 
-        The index is in bounds. A branch may return Python numbers, which take the dtype of other branches in the same place.
+        The index is in bounds. A branch may return Python numbers, which take the dtype of other
+        branches in the same place.
         """
         raise NotImplementedError
 
@@ -81,7 +102,8 @@ class Loops:
 def known(loop: str, library: Any, x: Any, number: Callable[[Any], T]) -> T:
     """`number(x)`, which decides a Python loop or branch.
 
-    Raises BackendError where x has no value: the engine compiles, or takes a batch at once, and has no loops of its own.
+    Raises BackendError where x has no value: the engine compiles, or takes a batch at once, and has
+    no loops of its own.
     """
     try:
         return number(x)
@@ -89,9 +111,10 @@ def known(loop: str, library: Any, x: Any, number: Callable[[Any], T]) -> T:
         if not library.traced(x) or library.value_under_trace(x) is not None:
             raise
         raise BackendError(
-            f"{loop}: {library.name} does not know a number that {loop} decides by, as it compiles f or takes a batch at once. "
-            f"Make the call without prepare, or batched with chunk_size=1 in the backend; or let the backend of the engine "
-            f"compile loops and branches (`Library.loops`)."
+            f"{loop}: {library.name} does not know a number that {loop} decides by, as it compiles"
+            " f or takes a batch at once. Make the call without prepare, or batched with"
+            " chunk_size=1 in the backend; or let the backend of the engine compile loops and"
+            " branches (`Library.loops`)."
         ) from error
 
 

@@ -1,6 +1,7 @@
 """Node types: how a container is flattened into children and built again.
 
-An engine adds its own (`torch.nn.Module`, JAX's pytrees) through its backend, and a user adds a class with `register_node`.
+An engine adds its own (`torch.nn.Module`, JAX's pytrees) through its backend, and a user adds a
+class with `register_node`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ class Around:
     def __call__(self, call: Any, evaluate: Callable[[Any], Any]) -> Any:
         """The results of a call. evaluate: from a call to its results.
 
-        `call.arguments` has the user's arguments and keywords. Another f may be set in `call.f`, the same in all calls.
+        `call.arguments` has the user's arguments and keywords. Another f may be set in `call.f`,
+        the same in all calls.
         """
         return evaluate(call)
 
@@ -27,14 +29,18 @@ class Around:
 class NodeType(ABC):
     """One kind of container.
 
-    Laws: with `children, data = flatten(x)`, `unflatten(data, children)` equals x; `flatten` never writes.
+    Laws: with `children, data = flatten(x)`, `unflatten(data, children)` equals x; `flatten` never
+    writes.
     """
 
     is_library: Final = False
-    #: f reaches the children through the object itself, and an engine may differentiate them in place. The data of such a type
-    #: holds no object: `unflatten` and `gradient` get a pair of the object and its own children in front of the children.
+    #: f reaches the children through the object itself, and an engine may differentiate them in
+    #: place. The data of such a type
+    #: holds no object: `unflatten` and `gradient` get a pair of the object and its own children in
+    #: front of the children.
     is_owner: ClassVar[bool] = False
-    #: It has one child, an array or a built-in container, and is accepted wherever that is expected: as f's value, as a
+    #: It has one child, an array or a built-in container, and is accepted wherever that is
+    #: expected: as f's value, as a
     #: tangent.
     stands_for_array: bool = False
 
@@ -60,11 +66,15 @@ class NodeType(ABC):
         """A container of the same class with other children."""
 
     def key(self, data: Any, fixed: bool = True) -> Any:
-        """The cache key of `data`, as `key_of` has it. Where that raises Unkeyed, a plan takes the data from each call."""
+        """The cache key of `data`, as `key_of` has it. Where that raises Unkeyed, a plan takes the
+        data from each call.
+        """
         return data if data is None or type(data) is type else key_of(data, fixed)
 
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
-        """Undeclared contents of the container, by path: a floating array there would silently have no gradient."""
+        """Undeclared contents of the container, by path: a floating array there would silently have
+        no gradient.
+        """
         return ()
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
@@ -76,7 +86,9 @@ class NodeType(ABC):
         return self.unflatten(data, children)
 
     def widened(self, value: Any) -> Any:
-        """For an owner: a copy in double precision, with what is no child; None if there can be none."""
+        """For an owner: a copy in double precision, with what is no child; None if there can be
+        none.
+        """
         return None
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
@@ -89,10 +101,12 @@ class NodeType(ABC):
         return ()
 
     def around(self, operator: Any, plan: Any) -> Around | None:
-        """What surrounds the calls of an operator whose arguments contain such objects; None for nothing.
+        """What surrounds the calls of an operator whose arguments contain such objects; None for
+        nothing.
 
-        For objects that f may write to: f gets private ones, and their new state must be written into the caller's. Asked
-        when such calls are planned. operator: its row. Raises TypeError for an operator that takes no such objects.
+        For objects that f may write to: f gets private ones, and their new state must be written
+        into the caller's. Asked when such calls are planned. operator: its row. Raises TypeError
+        for an operator that takes no such objects.
         """
         return None
 

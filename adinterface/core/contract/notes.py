@@ -1,4 +1,6 @@
-"""Notes on errors that f raised under an engine, as a table of message patterns and notes for the user."""
+"""Notes on errors that f raised under an engine, as a table of message patterns and notes for the
+user.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,9 @@ from typing import NamedTuple
 
 #: What to write where NumPy or SciPy was called on an engine's array.
 TAKE_FUNCTIONS = (
-    "Write xp.sin(x) for np.sin(x), with xp = adinterface.array_namespace(x). Or decorate f, and every function whose "
-    "arguments f captures, with @adinterface.numpy_function. For SciPy use adinterface.scipy or @numpy_function(deep=True)."
+    "Write xp.sin(x) for np.sin(x), with xp = adinterface.array_namespace(x). Or decorate f, and"
+    " every function whose arguments f captures, with @adinterface.numpy_function. For SciPy use"
+    " adinterface.scipy or @numpy_function(deep=True)."
 )
 
 
@@ -25,7 +28,11 @@ class Note(NamedTuple):
 def note_of(error: Exception, notes: Sequence[Note]) -> str | None:
     """The first note whose pattern matches an error."""
     message = f"{type(error).__module__}: {error}"
-    fitting = (row.note for row in notes if isinstance(error, row.errors) and re.search(row.pattern, message, re.DOTALL))
+    fitting = (
+        row.note
+        for row in notes
+        if isinstance(error, row.errors) and re.search(row.pattern, message, re.DOTALL)
+    )
     return next(fitting, None)
 
 

@@ -1,7 +1,7 @@
 """The registry of engines: backends are found by entry point and loaded at first use.
 
-The name of an entry point in the group `adinterface.backends` is the import name of its engine. So the core knows which
-engines a program has loaded without importing any.
+The name of an entry point in the group `adinterface.backends` is the import name of its engine. So
+the core knows which engines a program has loaded without importing any.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def names() -> list[str]:
 def backend_class(name: str) -> type[Backend]:
     """The backend that an installed package offers under this name.
 
-    Raises ModuleNotFoundError if its engine is not installed, BackendError if there is no backend, more than one, or one that
-    cannot be imported.
+    Raises ModuleNotFoundError if its engine is not installed, BackendError if there is no backend,
+    more than one, or one that cannot be imported.
     """
     found = _look_up(name)
     if isinstance(found, BackendError):
@@ -45,17 +45,24 @@ _known: dict[str, type[Backend] | BackendError] = {}
 
 
 def _look_up(name: str) -> type[Backend] | BackendError:
-    """The backend, or why there is none: a failed import is not tried again, and concerns the calls of this engine alone."""
+    """The backend, or why there is none: a failed import is not tried again, and concerns the calls
+    of this engine alone.
+    """
     if name in _known:
         return _known[name]
     points = _entry_points().get(name, [])
     if len(points) > 1:
-        claims = " and ".join(sorted(f"{point.value} ({point.dist.name if point.dist else '?'})" for point in points))
-        return BackendError(f"Two packages offer a backend named {name!r}: {claims}. Uninstall one of them.")
+        claims = " and ".join(
+            sorted(f"{point.value} ({point.dist.name if point.dist else '?'})" for point in points)
+        )
+        return BackendError(
+            f"Two packages offer a backend named {name!r}: {claims}. Uninstall one of them."
+        )
     if not points:
         return BackendError(
-            f"No installed package offers a backend named {name!r} (entry-point group {GROUP!r}); installed are "
-            f"{', '.join(names()) or 'none'}. If you work on adinterface itself, install it: pip install -e ."
+            f"No installed package offers a backend named {name!r} (entry-point group {GROUP!r});"
+            f" installed are {', '.join(names()) or 'none'}. If you work on adinterface itself,"
+            " install it: pip install -e ."
         )
     try:
         loaded = points[0].load()
@@ -65,14 +72,17 @@ def _look_up(name: str) -> type[Backend] | BackendError:
             raise
         auto = auto_class(name)
         told = BackendError(
-            f"The backend of {name} cannot be imported ({type(error).__name__}: {error}). The installed {name} may lack "
-            f"what it needs: {auto.install() if auto else f'pip install {distribution_of(name)}'}, then restart Python."
+            f"The backend of {name} cannot be imported ({type(error).__name__}: {error}). The"
+            f" installed {name} may lack what it needs:"
+            f" {auto.install() if auto else f'pip install {distribution_of(name)}'}, then restart"
+            " Python."
         )
         told.__cause__ = error.with_traceback(None)  # which would keep the caller's values alive
         return _known.setdefault(name, told)
     if not (isinstance(loaded, type) and issubclass(loaded, Backend)):
         return BackendError(
-            f"The entry point {points[0].value!r} of backend {name!r} is not a subclass of adinterface.core.contract.Backend."
+            f"The entry point {points[0].value!r} of backend {name!r} is not a subclass of"
+            " adinterface.core.contract.Backend."
         )
     return _known.setdefault(name, loaded)
 
@@ -84,7 +94,8 @@ def backend_of(auto: AutoBackend) -> Backend:
         cls = backend_class(auto.name)
     except ModuleNotFoundError as error:
         raise MissingEngineError(
-            f"{type(auto).__name__} needs {auto.name}, which is not installed: {auto.install()}", name=error.name
+            f"{type(auto).__name__} needs {auto.name}, which is not installed: {auto.install()}",
+            name=error.name,
         ) from None
     return cls(auto)
 
@@ -101,20 +112,33 @@ def find(auto: object) -> Backend:
     if isinstance(auto, AutoBackend):
         require_hashable(auto)
         return backend_of(auto)
-    named = [cls for cls in auto_classes() if auto in (vars(cls).get("name"), cls.__name__)] if isinstance(auto, str) else []
+    named = (
+        [cls for cls in auto_classes() if auto in (vars(cls).get("name"), cls.__name__)]
+        if isinstance(auto, str)
+        else []
+    )
     chosen = named[0] if named else auto
     if isinstance(chosen, type) and issubclass(chosen, AutoBackend) and chosen is not AutoBackend:
-        required = [field.name for field in dataclasses.fields(chosen) if field.default is dataclasses.MISSING]
+        required = [
+            field.name
+            for field in dataclasses.fields(chosen)
+            if field.default is dataclasses.MISSING
+        ]
         remedy = f"Write {chosen.__name__}({', '.join(required)})."
     else:
-        remedy = "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
+        remedy = (
+            "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or"
+            " AutoFiniteDifferences()."
+        )
         remedy = f"The order of arguments is operator(f, backend, *args), all by position. {remedy}"
     seen = repr(auto) if len(repr(auto)) <= 200 else an(type(auto).__name__)
     raise BackendError(f"The argument `backend` must be a backend, not {seen}. {remedy}")
 
 
 def loaded_backends() -> list[type[Backend]]:
-    """The backends whose engine this program has imported; imports them. Without those that cannot be imported."""
+    """The backends whose engine this program has imported; imports them. Without those that cannot
+    be imported.
+    """
     return [found for _, found in _of_loaded_engines() if not isinstance(found, BackendError)]
 
 
@@ -123,10 +147,14 @@ def _of_loaded_engines() -> list[tuple[str, type[Backend] | BackendError]]:
 
 
 def require_importable(cls: type) -> None:
-    """Raise BackendError for a class of arrays whose engine has a backend that cannot be imported."""
+    """Raise BackendError for a class of arrays whose engine has a backend that cannot be
+    imported.
+    """
     for name, found in _of_loaded_engines():
         # By the start: the arrays of jax are defined in jaxlib.
-        if isinstance(found, BackendError) and any(base.__module__.startswith(name) for base in cls.__mro__):
+        if isinstance(found, BackendError) and any(
+            base.__module__.startswith(name) for base in cls.__mro__
+        ):
             backend_class(name)
 
 
@@ -156,16 +184,26 @@ def imported(entry: str) -> Any:
 
 def libraries() -> list[Library]:
     """The libraries of extensions, then those of the engines that this program has imported."""
-    return [*_own_libraries, *[library for backend in loaded_backends() for library in backend.libraries]]
+    return [
+        *_own_libraries,
+        *[library for backend in loaded_backends() for library in backend.libraries],
+    ]
 
 
 def needed_libraries() -> list[Library]:
     """The libraries of the engines that a call has needed so far: imports none."""
-    return [library for found in [*_known.values()] if isinstance(found, type) for library in found.libraries]
+    return [
+        library
+        for found in [*_known.values()]
+        if isinstance(found, type)
+        for library in found.libraries
+    ]
 
 
 def evaluation(leaves: Sequence[Any]) -> AbstractContextManager[Any]:
-    """The context of a call of f for its value alone: engines need not record it, unless a trace is active."""
+    """The context of a call of f for its value alone: engines need not record it, unless a trace is
+    active.
+    """
     needed: list[AbstractContextManager[Any]] = []
     for library in needed_libraries():
         scope = library.evaluation(leaves)
@@ -196,7 +234,9 @@ def auto_class(name: str) -> type[AutoBackend] | None:
 
 
 def classes_with(fact: str) -> dict[type[AutoBackend], Any]:
-    """The imported classes of backend values that give a fact of their engine, such as `"exports"`, and what they give."""
+    """The imported classes of backend values that give a fact of their engine, such as `"exports"`,
+    and what they give.
+    """
     found = {auto_class(name): value for name, value in FACTS[fact].items()}
     return {auto: value for auto, value in found.items() if auto is not None}
 

@@ -1,4 +1,6 @@
-"""Functions of this package that a compiler of users' Python code leaves to Python: a graph break, and the right result."""
+"""Functions of this package that a compiler of users' Python code leaves to Python: a graph break,
+and the right result.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _compilers: list[Callable[[CodeType], Any]] = []
 
 
 def untraced(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorates a function that no compiler traces. Returns the function itself, with a mark that compilers read."""
+    """Decorates a function that no compiler traces. Returns the function itself, with a mark that
+    compilers read.
+    """
     entry = cast(FunctionType, function)
     for mark in LEFT_TO_PYTHON:
         setattr(entry, mark, True)
@@ -28,7 +32,9 @@ def untraced(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def leave_to_python(leave: Callable[[CodeType], Any]) -> None:
-    """An engine with a compiler: `leave` tells it the code of each such function, those of later extensions, too."""
+    """An engine with a compiler: `leave` tells it the code of each such function, those of later
+    extensions, too.
+    """
     _compilers.append(leave)
     for code in _entries:
         leave(code)

@@ -17,7 +17,7 @@ from .second_order import (
 )
 
 __all__ = [
-    "DerivedFunction", "back_stacked", "derivative", "gradient", "gradients", "hessian", "hessian_diagonal",
-    "hessian_map", "hvp", "jacobian", "linearize", "pullback", "push_stacked",
+    "DerivedFunction", "back_stacked", "derivative", "gradient", "gradients", "hessian",
+    "hessian_diagonal", "hessian_map", "hvp", "jacobian", "linearize", "pullback", "push_stacked",
     "pushforward", "second_derivative",
 ]  # fmt: skip

@@ -1,4 +1,6 @@
-"""The components of native arrays, their basis vectors, and the array operations that these need."""
+"""The components of native arrays, their basis vectors, and the array operations that these
+need.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from ..contract.arrays import block_dtype, full_like, is_complex, library_of, si
 from ..contract.backend import Arrays, Backend
 from ..contract.library import Library, kind
 
-#: Seeds of a batched Jacobian or Hessian take at most this many bytes, unless `chunk_size` says otherwise.
+#: Seeds of a batched Jacobian or Hessian take at most this many bytes, unless `chunk_size` says
+#: otherwise.
 SEED_BYTES = 64 * 2**20
 
 #: A linear map of stacks of arrays, which have one more axis in front.
@@ -21,11 +24,15 @@ Stacked = Callable[[Arrays], Arrays]
 def zero_entry(backend: Backend, stack: Any) -> Any:
     """Zeros like one entry of a stack: shape `(n, 2, 3)` -> `(2, 3)`."""
     library = library_of(backend, stack)
-    return library.asarray(np.zeros(library.shape(stack)[1:]), dtype=library.dtype(stack), like=stack)
+    return library.asarray(
+        np.zeros(library.shape(stack)[1:]), dtype=library.dtype(stack), like=stack
+    )
 
 
 def _deciding(backend: Backend, arrays: Sequence[Any]) -> tuple[Library, Any]:
-    """The library and namespace for operations on these arrays: those of a traced array if there is one, else of the first."""
+    """The library and namespace for operations on these arrays: those of a traced array if there is
+    one, else of the first.
+    """
     libraries = [library_of(backend, array) for array in arrays]
     pairs = list(zip(libraries, arrays))
     library, array = next((pair for pair in pairs if pair[0].traced(pair[1])), pairs[0])
@@ -51,9 +58,9 @@ def concatenated(backend: Backend, arrays: Sequence[Any]) -> Any:
 class Components:
     """The real components of some arrays, numbered: all of the first, then of the second, ...
 
-    Arrays of shapes `(2,)` and `(3,)` have the components 0 and 1, and 2 to 4. A complex array counts twice where `doubled`
-    says so: first along 1, then along i. `ranges` has the first number and the unit of each run: `[(0, 1.0), (2, 1.0j)]` for
-    a doubled array of shape `(2,)`.
+    Arrays of shapes `(2,)` and `(3,)` have the components 0 and 1, and 2 to 4. A complex array
+    counts twice where `doubled` says so: first along 1, then along i. `ranges` has the first number
+    and the unit of each run: `[(0, 1.0), (2, 1.0j)]` for a doubled array of shape `(2,)`.
     """
 
     def __init__(self, backend: Backend, arrays: Arrays, doubled: Sequence[bool]):
@@ -72,7 +79,13 @@ class Components:
         """Ranges of component numbers whose seeds fit the budget."""
         step = self.backend.chunk_size
         if step is None:
-            row = sum(size * (16 if is_complex(self.backend, x) else 8) for size, x in zip(self.sizes, self.arrays)) or 8
+            row = (
+                sum(
+                    size * (16 if is_complex(self.backend, x) else 8)
+                    for size, x in zip(self.sizes, self.arrays)
+                )
+                or 8
+            )
             step = max(1, SEED_BYTES // row)
         for start in range(0, self.count, step):
             yield start, min(start + step, self.count)
@@ -85,13 +98,23 @@ class Components:
             dtype = library.dtype(array)
             shape = (stop - start, *library.shape(array))
             xp = library.namespace(array)
-            # Inside a trace the seeds are computed, not stored as constants; JAX compiles eager operations one by one.
+            # Inside a trace the seeds are computed, not stored as constants; JAX compiles eager
+            # operations one by one.
             if hasattr(xp, "eye") and (library.mutable or library.traced(array)):
                 units = [xp.eye(stop - start, size, k=start - offset) for offset, _ in ranges]
-                seeds.append(library.asarray(xp.reshape(sum_units([*zip(units, (1.0, 1j))]), shape), dtype=dtype, like=array))
+                seeds.append(
+                    library.asarray(
+                        xp.reshape(sum_units([*zip(units, (1.0, 1j))]), shape),
+                        dtype=dtype,
+                        like=array,
+                    )
+                )
                 continue
-            # JAX does not infer float16 from the numbers, so they are sent as doubles and cast by the engine.
-            stack = np.zeros((stop - start, size), dtype="complex128" if kind(dtype) == "complex" else "float64")
+            # JAX does not infer float16 from the numbers, so they are sent as doubles and cast by
+            # the engine.
+            stack = np.zeros(
+                (stop - start, size), dtype="complex128" if kind(dtype) == "complex" else "float64"
+            )
             for offset, unit in ranges:
                 numbers = np.arange(max(start, offset), min(stop, offset + size))
                 stack[numbers - start, numbers - offset] = unit
@@ -146,9 +169,13 @@ def sum_units(parts: Sequence[tuple[Any, complex]]) -> Any:
 
 def reshaped(backend: Backend, array: Any, shape: tuple[int, ...]) -> Any:
     library = library_of(backend, array)
-    return array if library.shape(array) == shape else library.namespace(array).reshape(array, shape)
+    return (
+        array if library.shape(array) == shape else library.namespace(array).reshape(array, shape)
+    )
 
 
 def empty_block(backend: Backend, shape: tuple[int, ...], output: Any, leaf: Any) -> Any:
     library, dtype = library_of(backend, output), block_dtype(backend, output, leaf)
-    return library.asarray(np.zeros(shape, dtype="complex128" if kind(dtype) == "complex" else "float64"), dtype=dtype)
+    return library.asarray(
+        np.zeros(shape, dtype="complex128" if kind(dtype) == "complex" else "float64"), dtype=dtype
+    )

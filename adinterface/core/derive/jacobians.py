@@ -7,7 +7,15 @@ from contextlib import suppress
 from typing import Any
 
 from ..contract.arrays import block_dtype, cast, filled, full_like, is_complex, library_of, size_of
-from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback
+from ..contract.backend import (
+    Arrays,
+    Backend,
+    FlatFunction,
+    Gradient,
+    Jacobian,
+    Linearized,
+    Pullback,
+)
 from ..contract.errors import NotRecordedError
 from ..support.record import active_record, from_engine, note_step
 from . import policy
@@ -15,8 +23,12 @@ from .basis import Components, empty_block, namespace_of, reshaped, sum_units
 from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
 
 
-def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
-    """The gradient of a function with one real scalar output. Without `value`, outputs and aux are not used."""
+def gradient(
+    backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
+) -> Gradient:
+    """The gradient of a function with one real scalar output. Without `value`, outputs and aux are
+    not used.
+    """
     if backend.mode != "forward":
         if active_record() is None:  # shorter for the most frequent call
             result = backend.gradient(function, leaves, value=value)
@@ -35,13 +47,16 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
     return Gradient(outputs, aux, tuple(blocks[0]))
 
 
-def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
+def jacobian(
+    backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
+) -> Jacobian:
     """The Jacobian of every output with respect to every leaf.
 
     Without `value`, outputs and aux are not used.
 
-    Real outputs: rows in the gradient convention (d/dRe + i d/dIm for a complex leaf). Complex outputs: the complex derivative
-    by the leaf or its real part, by rows and by columns alike; the holomorphic derivative if there is one.
+    Real outputs: rows in the gradient convention (d/dRe + i d/dIm for a complex leaf). Complex
+    outputs: the complex derivative by the leaf or its real part, by rows and by columns alike; the
+    holomorphic derivative if there is one.
     """
     result = backend.jacobian(function, leaves, value=value)
     if isinstance(result, Pullback):
@@ -56,20 +71,30 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
             return pushed
     if not policy.in_reverse(backend):
         return columns(backend, linearize(backend, function, leaves), leaves)
-    return jacobian_of(backend, pullback(backend, function, leaves, differentiable=bool(backend.transposes)), leaves)
+    return jacobian_of(
+        backend,
+        pullback(backend, function, leaves, differentiable=bool(backend.transposes)),
+        leaves,
+    )
 
 
 def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     """The Jacobian from a pullback: rows, or columns of its transpose, whichever are fewer."""
     if by_columns(backend, pulled.outputs, leaves):
-        note_step(backend, "transposed into a linear map, because the inputs are fewer than the outputs")
+        note_step(
+            backend, "transposed into a linear map, because the inputs are fewer than the outputs"
+        )
         with suppress(NotRecordedError):  # rows need first derivatives only
             return columns(backend, transposed(backend, pulled), leaves)
     return rows(backend, pulled, leaves)
 
 
 def by_columns(backend: Backend, outputs: Arrays, leaves: Arrays) -> bool:
-    return policy.by_columns(backend, column_components(backend, outputs, leaves).count, row_components(backend, outputs).count)
+    return policy.by_columns(
+        backend,
+        column_components(backend, outputs, leaves).count,
+        row_components(backend, outputs).count,
+    )
 
 
 def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
@@ -99,7 +124,9 @@ def row_blocks(
     shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
     complex_outputs = [is_complex(backend, output) for output in outputs]
     blocks: list[list[Any]] = []
-    for output, size, ranges, complex_output in zip(outputs, components.sizes, components.ranges, complex_outputs):
+    for output, size, ranges, complex_output in zip(
+        outputs, components.sizes, components.ranges, complex_outputs
+    ):
         rows_of_output = library_of(backend, output).shape(output)
         row: list[Any] = []
         for n, leaf in enumerate(leaves):
@@ -111,7 +138,9 @@ def row_blocks(
             if complex_output and complex_leaves[n]:
                 parts = [(namespace_of(backend, (part,)).real(part), unit) for part, unit in parts]
             part = sum_units(parts)
-            row.append(cast(backend, reshaped(backend, part, shape), block_dtype(backend, output, leaf)))
+            row.append(
+                cast(backend, reshaped(backend, part, shape), block_dtype(backend, output, leaf))
+            )
         blocks.append(row)
     return blocks
 
@@ -121,13 +150,21 @@ def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> Jacobian:
     components = column_components(backend, outputs, leaves)
     note_step(backend, f"{components.count} columns of the Jacobian")
     stacks = components.mapped(push_stacked(backend, linear)) if components.count else []
-    return Jacobian(outputs, linear.aux, column_blocks(backend, components, stacks, outputs, leaves))
+    return Jacobian(
+        outputs, linear.aux, column_blocks(backend, components, stacks, outputs, leaves)
+    )
 
 
 def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacobian | None:
-    """All columns in one batch, from one evaluation of f; None if the engine cannot, or if they exceed one batch."""
+    """All columns in one batch, from one evaluation of f; None if the engine cannot, or if they
+    exceed one batch.
+    """
     components = Components(backend, leaves, [is_complex(backend, leaf) for leaf in leaves])
-    if "pushforward_stacked" not in backend.gives or backend.chunk_size == 1 or len(list(components.chunks())) != 1:
+    if (
+        "pushforward_stacked" not in backend.gives
+        or backend.chunk_size == 1
+        or len(list(components.chunks())) != 1
+    ):
         return None
     note_step(backend, f"{components.count} columns of the Jacobian in one batch of pushforwards")
     pushed = backend.pushforward_stacked(function, leaves, components.seeds(0, components.count))
@@ -143,10 +180,16 @@ def column_blocks(
     """The blocks of a Jacobian, from a stack of columns for each output."""
     shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
     blocks: list[list[Any]] = []
-    for output, stack in zip(outputs, stacks if components.count else outputs):  # without components there are no stacks
-        complex_output, rows_of_output = is_complex(backend, output), library_of(backend, output).shape(output)
+    # without components there are no stacks
+    for output, stack in zip(outputs, stacks if components.count else outputs):
+        complex_output, rows_of_output = (
+            is_complex(backend, output),
+            library_of(backend, output).shape(output),
+        )
         row: list[Any] = []
-        for leaf, shape_of_leaf, size, ranges in zip(leaves, shapes, components.sizes, components.ranges):
+        for leaf, shape_of_leaf, size, ranges in zip(
+            leaves, shapes, components.sizes, components.ranges
+        ):
             shape = (*rows_of_output, *shape_of_leaf)
             if size == 0 or 0 in shape:
                 row.append(empty_block(backend, shape, output, leaf))
@@ -154,7 +197,9 @@ def column_blocks(
             if complex_output or len(ranges) == 1:
                 part = components.part(stack, ranges[0][0], size)
             else:
-                part = sum_units([(components.part(stack, offset, size), unit) for offset, unit in ranges])
+                part = sum_units(
+                    [(components.part(stack, offset, size), unit) for offset, unit in ranges]
+                )
             block = reshaped(backend, namespace_of(backend, (part,)).moveaxis(part, 0, -1), shape)
             row.append(cast(backend, block, block_dtype(backend, output, leaf)))
         blocks.append(row)

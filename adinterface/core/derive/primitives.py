@@ -1,4 +1,6 @@
-"""Each primitive from the others: a pushforward by transposing a pullback or row by row, a pullback column by column."""
+"""Each primitive from the others: a pushforward by transposing a pullback or row by row, a pullback
+column by column.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..contract.arrays import cast_like, copies, filled, full_like, is_complex, library_of
-from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward
+from ..contract.backend import (
+    Arrays,
+    Aux,
+    Backend,
+    FlatFunction,
+    Jacobian,
+    Linearized,
+    Pullback,
+    Pushforward,
+)
 from ..contract.errors import BackendError, NotRecordedError
 from ..support.ambient import CORE, now, within
 from ..support.record import note_step
@@ -17,24 +28,35 @@ _Result = TypeVar("_Result", Pullback, Pushforward, Linearized, Jacobian)
 
 
 def checked(backend: Backend, result: _Result, leaves: Arrays, count: int | None = None) -> _Result:
-    """An engine's result, with zeros for each leaf or output without an entry, on which nothing depends.
+    """An engine's result, with zeros for each leaf or output without an entry, on which nothing
+    depends.
 
-    count: the length of tangent stacks. Raises BackendError for an engine that does not return the function's `Aux`.
+    count: the length of tangent stacks. Raises BackendError for an engine that does not return the
+    function's `Aux`.
     """
     outputs, aux = result.outputs, result.aux
     if not isinstance(aux, Aux):
         raise BackendError(
-            f"{type(backend).__name__} gave aux as a {type(aux).__name__} in its {type(result).__name__}. An engine hands "
-            f"on the Aux that the function returned; aux.map(untraced) takes its arrays out of a trace."
+            f"{type(backend).__name__} gave aux as a {type(aux).__name__} in its"
+            f" {type(result).__name__}. An engine hands on the Aux that the function returned;"
+            " aux.map(untraced) takes its arrays out of a trace."
         )
     if isinstance(result, Pullback):
         back, stacked = with_zeros(backend, result.back, leaves), result.back_stacked
-        return Pullback(outputs, aux, back, result.connected, stacked and with_zeros(backend, stacked, leaves, True))
+        return Pullback(
+            outputs,
+            aux,
+            back,
+            result.connected,
+            stacked and with_zeros(backend, stacked, leaves, True),
+        )
     if isinstance(result, Pushforward):
         return Pushforward(outputs, filled(backend, result.tangents, outputs, count), aux)
     if isinstance(result, Linearized):
         push, stacked = with_zeros(backend, result.push, outputs), result.push_stacked
-        return Linearized(outputs, aux, push, stacked and with_zeros(backend, stacked, outputs, True))
+        return Linearized(
+            outputs, aux, push, stacked and with_zeros(backend, stacked, outputs, True)
+        )
     return result
 
 
@@ -48,11 +70,17 @@ def with_zeros(backend: Backend, apply: Stacked, likes: Arrays, stacks: bool = F
     return filled_map
 
 
-def pullback(backend: Backend, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
-    """The engine's pullback, or one from pushforwards: one for each real component of the leaves, in every `back`."""
+def pullback(
+    backend: Backend, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False
+) -> Pullback:
+    """The engine's pullback, or one from pushforwards: one for each real component of the leaves,
+    in every `back`.
+    """
     if policy.in_reverse(backend):
         note_step(backend, "one pullback")
-        return checked(backend, backend.pullback(function, leaves, differentiable=differentiable), leaves)
+        return checked(
+            backend, backend.pullback(function, leaves, differentiable=differentiable), leaves
+        )
     linear = linearize(backend, function, leaves)
     note_step(backend, "back: one pushforward for each real number in the arguments")
     back = _adjoint(backend, push_stacked(backend, linear), leaves)
@@ -73,24 +101,40 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
         pulled = checked(backend, backend.pullback(function, leaves, differentiable=True), leaves)
         return _transposed_or_by_rows(backend, pulled)
     if "pullback" not in backend.gives:
-        raise BackendError(f"{type(backend).__name__} defines neither pullback nor pushforward; it must give one of them.")
+        raise BackendError(
+            f"{type(backend).__name__} defines neither pullback nor pushforward; it must give one"
+            " of them."
+        )
     note_step(backend, "one pullback; push: one back for each real number in the result")
     pulled = checked(backend, backend.pullback(function, leaves), leaves)
-    return Linearized(pulled.outputs, pulled.aux, _adjoint(backend, back_stacked(backend, pulled), pulled.outputs))
+    return Linearized(
+        pulled.outputs, pulled.aux, _adjoint(backend, back_stacked(backend, pulled), pulled.outputs)
+    )
 
 
 def pushforward(
-    backend: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True
+    backend: Backend,
+    function: FlatFunction,
+    leaves: Arrays,
+    tangents: Arrays,
+    *,
+    value: bool = True,
 ) -> Pushforward:
-    """The engine's pushforward, or one from its pullback. Without `value`, outputs and aux are not used."""
+    """The engine's pushforward, or one from its pullback. Without `value`, outputs and aux are not
+    used.
+    """
     if policy.in_forward(backend):
         note_step(backend, "one pushforward")
-        return checked(backend, backend.pushforward(function, leaves, tangents, value=value), leaves)
+        return checked(
+            backend, backend.pushforward(function, leaves, tangents, value=value), leaves
+        )
     linear = linearize(backend, function, leaves)
     return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
 
 
-def _linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
+def _linearize_by_pushforward(
+    backend: Backend, function: FlatFunction, leaves: Arrays
+) -> Linearized:
     """Evaluates f once for its value, and once more in every push."""
     function = function.repeated()
     outputs, aux = function(*copies(backend, leaves, function.owned))
@@ -119,15 +163,23 @@ class Sampled(FlatFunction):
 
     @property
     def unchecked(self) -> FlatFunction | None:
-        """This function for leaves of other dtypes, such as complex in place of real; its value is not checked. Or None."""
+        """This function for leaves of other dtypes, such as complex in place of real; its value is
+        not checked. Or None.
+        """
         return None
 
     def floating(self, form: Any) -> Sampled:
-        """As `elsewhere`, with a float for an integer where a value of this form, an `Aux.form`, has a floating output."""
+        """As `elsewhere`, with a float for an integer where a value of this form, an `Aux.form`,
+        has a floating output.
+        """
         return self.elsewhere
 
-    def task(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
-        """A function and its arguments for a worker in another process; `received` makes outputs and aux of its value."""
+    def task(
+        self, leaves: Sequence[Any]
+    ) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
+        """A function and its arguments for a worker in another process; `received` makes outputs
+        and aux of its value.
+        """
         return self, leaves, {}
 
     def received(self, result: Any) -> tuple[Arrays, Aux]:
@@ -154,7 +206,9 @@ class _Back(FlatFunction):
 
 
 def transposed(backend: Backend, pulled: Pullback) -> Linearized:
-    """The derivative as the adjoint of its adjoint: `back` is linear, so its pullback at any point is `push`."""
+    """The derivative as the adjoint of its adjoint: `back` is linear, so its pullback at any point
+    is `push`.
+    """
     # Not at zero: an engine's rule may leave out a product with zero.
     point = tuple([full_like(backend, output, 1.0) for output in pulled.outputs])
     again = checked(backend, backend.pullback(_Back(pulled), point), point)
@@ -162,7 +216,9 @@ def transposed(backend: Backend, pulled: Pullback) -> Linearized:
 
 
 def _transposed_or_by_rows(backend: Backend, pulled: Pullback) -> Linearized:
-    """As `transposed`; one `back` for each real number in the result where `back` was not recorded, or a hook is in it."""
+    """As `transposed`; one `back` for each real number in the result where `back` was not recorded,
+    or a hook is in it.
+    """
     by_rows = _adjoint(backend, _looped(backend, pulled.back), pulled.outputs)
     try:
         linear = transposed(backend, pulled)
@@ -198,7 +254,12 @@ def _looped(backend: Backend, apply: Callable[[Arrays], Arrays]) -> Stacked:
     def stacked(stacks: Arrays) -> Arrays:
         count = library_of(backend, stacks[0]).shape(stacks[0])[0]
         if count == 0:  # one call shows the shapes
-            return tuple([stack_of(backend, [x])[:0] for x in apply(tuple([zero_entry(backend, stack) for stack in stacks]))])
+            return tuple(
+                [
+                    stack_of(backend, [x])[:0]
+                    for x in apply(tuple([zero_entry(backend, stack) for stack in stacks]))
+                ]
+            )
         rows = [apply(tuple([stack[i] for stack in stacks])) for i in range(count)]
         return tuple([stack_of(backend, column) for column in zip(*rows)])
 
@@ -206,7 +267,9 @@ def _looped(backend: Backend, apply: Callable[[Arrays], Arrays]) -> Stacked:
 
 
 def _adjoint(backend: Backend, apply: Stacked, domain: Arrays) -> Callable[[Arrays], Arrays]:
-    """The adjoint of a linear map from `domain` in the real inner product, by applying the map to a basis."""
+    """The adjoint of a linear map from `domain` in the real inner product, by applying the map to a
+    basis.
+    """
 
     def adjoint(codomain: Arrays) -> Arrays:
         components = Components(backend, domain, [is_complex(backend, array) for array in domain])

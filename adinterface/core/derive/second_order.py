@@ -15,14 +15,22 @@ from .primitives import Sampled, linearize, pullback, push_stacked, pushforward
 
 
 class DerivedFunction(Sampled):
-    """A derivative of a flat function as a flat function; aux is `(value, *aux)`, or empty without `value`.
+    """A derivative of a flat function as a flat function; aux is `(value, *aux)`, or empty without
+    `value`.
 
     derived: `gradients` or `derivative`.
     """
 
     derives = True
 
-    def __init__(self, derived: Callable[..., Pushforward], inner: Backend, function: Sampled, *, value: bool = True):
+    def __init__(
+        self,
+        derived: Callable[..., Pushforward],
+        inner: Backend,
+        function: Sampled,
+        *,
+        value: bool = True,
+    ):
         self.derived: Callable[..., Pushforward] = derived
         self.inner: Backend = inner
         self.function: Sampled = function
@@ -50,43 +58,71 @@ class DerivedFunction(Sampled):
         return DerivedFunction(self.derived, self.inner, self.function.floating(form), value=False)
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
-        outputs, derivatives, aux = self.derived(self.inner, self.function, leaves, value=self.value)
+        outputs, derivatives, aux = self.derived(
+            self.inner, self.function, leaves, value=self.value
+        )
         return derivatives, Aux((*outputs, *aux.arrays) if self.value else (), aux.form)
 
 
-def gradients(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward:
+def gradients(
+    backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
+) -> Pushforward:
     """As `jacobians.gradient`; the gradients take the place of the tangents."""
     outputs, aux, result, _ = gradient(backend, function, leaves, value=value)
     return Pushforward(outputs, result, aux)
 
 
-def derivative(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward:
+def derivative(
+    backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
+) -> Pushforward:
     """The pushforward with tangent 1."""
-    return pushforward(backend, function, leaves, (full_like(backend, leaves[0], 1.0),), value=value)
+    return pushforward(
+        backend, function, leaves, (full_like(backend, leaves[0], 1.0),), value=value
+    )
 
 
-def second_derivative(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, *, value: bool = True) -> Pushforward:
-    """For a function of one real number: outputs are its derivatives, tangents its second derivatives; aux as in the first."""
+def second_derivative(
+    outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, *, value: bool = True
+) -> Pushforward:
+    """For a function of one real number: outputs are its derivatives, tangents its second
+    derivatives; aux as in the first.
+    """
     if outer is inner:
-        result = from_engine(inner, "its own second derivative", inner.second_derivatives, function, leaves, value=value)
+        result = from_engine(
+            inner,
+            "its own second derivative",
+            inner.second_derivatives,
+            function,
+            leaves,
+            value=value,
+        )
         if result is not None:
             return result
-    return derivative(outer, DerivedFunction(derivative, inner, function, value=value), leaves, value=value)
+    return derivative(
+        outer, DerivedFunction(derivative, inner, function, value=value), leaves, value=value
+    )
 
 
-def hessian(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, *, value: bool = True) -> Jacobian:
-    """The Jacobian of the gradient of a scalar function; aux is `(value, *aux)`. Without `value` only the blocks are used."""
+def hessian(
+    outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, *, value: bool = True
+) -> Jacobian:
+    """The Jacobian of the gradient of a scalar function; aux is `(value, *aux)`. Without `value`
+    only the blocks are used.
+    """
     if outer is inner:
         result = from_engine(inner, "its own Hessian", inner.hessian, function, leaves, value=value)
         if result is not None:
             return result
-    return jacobian(outer, DerivedFunction(gradients, inner, function, value=value), leaves, value=value)
+    return jacobian(
+        outer, DerivedFunction(gradients, inner, function, value=value), leaves, value=value
+    )
 
 
 def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     """The Hessian as a linear map: outputs are the gradient, and push is `v -> H v`.
 
-    In reverse mode, and on an engine without a linear map, it is the pullback of the gradient: the Hessian is symmetric.
+    In reverse mode, and on an engine without a linear map, it is the pullback of the gradient: the
+    Hessian is symmetric.
     """
     if policy.by_symmetry(outer, once=True):
         pulled = pullback(outer, function, leaves)
@@ -95,13 +131,27 @@ def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linea
 
 
 def hvp(
-    outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, directions: Arrays, *, value: bool = True
+    outer: Backend,
+    inner: Backend,
+    function: Sampled,
+    leaves: Arrays,
+    directions: Arrays,
+    *,
+    value: bool = True,
 ) -> Pushforward:
-    """The gradients of a scalar function, and its Hessian times directions. Without `value`, the gradients are not used."""
+    """The gradients of a scalar function, and its Hessian times directions. Without `value`, the
+    gradients are not used.
+    """
     if outer is inner:
-        result = from_engine(inner, "its own product with the Hessian", inner.hvp, function, leaves, directions)
+        result = from_engine(
+            inner, "its own product with the Hessian", inner.hvp, function, leaves, directions
+        )
         if result is not None:
-            return Pushforward(filled(outer, result.outputs, leaves), filled(outer, result.tangents, leaves), result.aux)
+            return Pushforward(
+                filled(outer, result.outputs, leaves),
+                filled(outer, result.tangents, leaves),
+                result.aux,
+            )
     once = DerivedFunction(gradients, inner, function, value=False)
     if policy.by_symmetry(outer):
         pulled = pullback(outer, once, leaves)
@@ -110,7 +160,9 @@ def hvp(
 
 
 def hessian_diagonal(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays) -> Arrays:
-    """The diagonal of the Hessian of a scalar function; holds at most one chunk of rows in memory."""
+    """The diagonal of the Hessian of a scalar function; holds at most one chunk of rows in
+    memory.
+    """
     if outer is inner:
         step = "its own diagonal of the Hessian"
         result = from_engine(inner, step, inner.second_derivatives, function, leaves, value=False)

@@ -15,7 +15,9 @@ from ..call.row import Compiled, Compute, Parts
 from ..contract.backend import Arrays
 
 
-def compiled(plan: Plan, f: Callable[..., Any], values: Sequence[Any], static: Sequence[int]) -> Plan:
+def compiled(
+    plan: Plan, f: Callable[..., Any], values: Sequence[Any], static: Sequence[int]
+) -> Plan:
     """The plan with compiled code in place of its `compute`, and conversions into it.
 
     static: the slots whose values are compiled in.
@@ -24,7 +26,8 @@ def compiled(plan: Plan, f: Callable[..., Any], values: Sequence[Any], static: S
     # The arrays that compiled code takes, in front of the tangents.
     dynamic = (*plan.active, *carried)
     copies = copies_for_compiled(plan)
-    # Those of the last call: f sees the static ones if the engine calls it again. It keeps no other value alive.
+    # Those of the last call: f sees the static ones if the engine calls it again. It keeps no other
+    # value alive.
     last = _only(values, static)
 
     def compile_one(compute: Compute) -> Compiled:

@@ -36,11 +36,14 @@ class ValueDerivativeAndSecondDerivative(NamedTuple, Generic[Value]):
 
 
 @typed["signatures.DerivativeOperator"]()
-def derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any) -> Any:
+def derivative(
+    f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
+) -> Any:
     """The derivative of a function of one real number, in the structure of f's value.
 
     x: a Python number or a 0-d array. Any further argument of f must be written `Constant(c)`.
-    Raises NotDifferentiableError if x is not one real number, or if a further argument is not a Constant.
+    Raises NotDifferentiableError if x is not one real number, or if a further argument is not a
+    Constant.
 
     >>> from adinterface import AutoFiniteDifferences, derivative
     >>> round(derivative(lambda x: 5 * x + 3, AutoFiniteDifferences(), 10), 6)
@@ -59,8 +62,11 @@ def value_and_derivative(
 
 
 @typed["signatures.DerivativeOperator"]()
-def second_derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any) -> Any:
-    """The second derivative of a function of one real number, in the structure of f's value; see `derivative`.
+def second_derivative(
+    f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
+) -> Any:
+    """The second derivative of a function of one real number, in the structure of f's value; see
+    `derivative`.
 
     >>> from adinterface import AutoFiniteDifferences, second_derivative
     >>> round(second_derivative(lambda x: x**3, AutoFiniteDifferences(), 2.0), 4)
@@ -104,7 +110,11 @@ def _second_derivative(f: Call, x: Arrays, _: Arrays) -> Parts:
 
 
 VALUE_AND_DERIVATIVE = OperatorRow(
-    "value_and_derivative", _value_and_derivative, ("value", "tangent"), ValueAndDerivative, takes="one number"
+    "value_and_derivative",
+    _value_and_derivative,
+    ("value", "tangent"),
+    ValueAndDerivative,
+    takes="one number",
 )
 DERIVATIVE = OperatorRow("derivative", _derivative, ("tangent",), takes="one number")
 VALUE_DERIVATIVE_AND_SECOND_DERIVATIVE = OperatorRow(
@@ -115,7 +125,9 @@ VALUE_DERIVATIVE_AND_SECOND_DERIVATIVE = OperatorRow(
     order=2,
     takes="one number",
 )
-SECOND_DERIVATIVE = OperatorRow("second_derivative", _second_derivative, ("tangent",), order=2, takes="one number")
+SECOND_DERIVATIVE = OperatorRow(
+    "second_derivative", _second_derivative, ("tangent",), order=2, takes="one number"
+)
 
 OPERATORS |= {
     derivative: DERIVATIVE,

@@ -30,28 +30,35 @@ class ValueAndGradient(NamedTuple, Generic[Gradients]):
 
 
 @typed["signatures.GradientOperator"]()
-def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+def gradient(
+    f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
+) -> tuple[Any, ...]:
     """The gradient of a real scalar function with respect to every positional argument.
 
-    Returns a tuple with one entry for each argument, of that argument's own type, structure, shapes, dtypes and
-    devices: a dict for a dict, a dataclass for a dataclass, an `nn.Module` for an `nn.Module`, a float for a float
-    or an int. A leaf without a gradient (a string, a callable, an integer inside a tree) is None there; so is an
-    argument wrapped in `Constant`. A floating leaf that f does not use has zeros.
+    Returns a tuple with one entry for each argument, of that argument's own type, structure,
+    shapes, dtypes and
+    devices: a dict for a dict, a dataclass for a dataclass, an `nn.Module` for an `nn.Module`, a
+        float for a float
+    or an int. A leaf without a gradient (a string, a callable, an integer inside a tree) is None
+    there; so is an argument wrapped in `Constant`. A floating leaf that f does not use has zeros.
 
-    f: called with the arguments, whose arrays are converted to the engine's type; returns a real 0-d scalar.
-    backend: `AutoJax()`, `AutoTorch()`, `AutoAutograd()`, `AutoFiniteDifferences()`, or another package's.
+    f: called with the arguments, whose arrays are converted to the engine's type; returns a real
+        0-d scalar.
+    backend: `AutoJax()`, `AutoTorch()`, `AutoAutograd()`, `AutoFiniteDifferences()`, or another
+        package's.
     kwargs: handed to f, never differentiated.
 
-    For a complex leaf the gradient is dL/dRe + i dL/dIm, on every engine. An integer argument is promoted to float.
-    Reverse-mode engines call f once.
+    For a complex leaf the gradient is dL/dRe + i dL/dIm, on every engine. An integer argument is
+    promoted to float. Reverse-mode engines call f once.
 
-    Raises NotDifferentiableError if no argument has a gradient, and OutputError if f does not return a real scalar.
-    Raises MissingEngineError if the engine is not installed, PrecisionError for a dtype the engine lacks, and whatever f
-    raises. Warns with DisconnectedWarning if the value does not depend on any argument, where the engine can tell.
+    Raises NotDifferentiableError if no argument has a gradient, and OutputError if f does not
+    return a real scalar. Raises MissingEngineError if the engine is not installed, PrecisionError
+    for a dtype the engine lacks, and whatever f raises. Warns with DisconnectedWarning if the value
+    does not depend on any argument, where the engine can tell.
 
     >>> from adinterface import AutoFiniteDifferences, gradient
-    >>> [round(g, 6) for g in gradient(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0, 5.0)]
-    [15.0, 10.0, 6.0]
+    >>> [round(g, 6) for g in gradient(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0,
+    5.0)] [15.0, 10.0, 6.0]
     """
     gradients: tuple[Any, ...] = run(GRADIENT, backend, f, args, kwargs)
     return gradients
@@ -63,13 +70,15 @@ def value_and_gradient(
 ) -> ValueAndGradient[tuple[Any, ...]]:
     """`(value, gradient)` from a single evaluation of f.
 
-    f may return a tuple, a namedtuple, a dict or a dataclass whose first entry is the real scalar to differentiate; the rest
-    is auxiliary. `value` is all that f returned: its arrays in the library of the first differentiated array (NumPy if
-    there is none), Python numbers if all differentiated leaves are Python numbers. `gradient` is as from `gradient`,
-    and so are the errors.
+    f may return a tuple, a namedtuple, a dict or a dataclass whose first entry is the real scalar
+    to differentiate; the rest is auxiliary. `value` is all that f returned: its arrays in the
+    library of the first differentiated array (NumPy if there is none), Python numbers if all
+    differentiated leaves are Python numbers. `gradient` is as from `gradient`, and so are the
+    errors.
 
     >>> from adinterface import AutoFiniteDifferences, value_and_gradient
-    >>> value, grads = value_and_gradient(lambda x, y: {"div": x / y, "mul": x * y}, AutoFiniteDifferences(), 3.0, 4.0)
+    >>> value, grads = value_and_gradient(lambda x, y: {"div": x / y, "mul": x * y},
+    ...     AutoFiniteDifferences(), 3.0, 4.0)
     >>> value
     {'div': 0.75, 'mul': 12.0}
     """

@@ -39,23 +39,28 @@ class ValueGradientAndHessian(NamedTuple, Generic[Value, Gradient, HessianMatrix
 
 
 @typed["signatures.HvpOperator"]()
-def hvp(f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any) -> Any:
-    """The Hessian of a real scalar function times a vector, without forming the Hessian; of x's type and structure.
+def hvp(
+    f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any
+) -> Any:
+    """The Hessian of a real scalar function times a vector, without forming the Hessian; of x's
+    type and structure.
 
-    x: a tree of arrays. For complex arrays the result is the derivative of the gradient, in the gradient's convention.
+    x: a tree of arrays. For complex arrays the result is the derivative of the gradient, in the
+        gradient's convention.
     v: a tangent with x's structure and shapes (not an argument of f); None in it is zero.
     constants: further arguments of f, each written `Constant(c)`.
 
-    A plain backend uses the fastest correct pair of modes of its engine: forward over reverse (JAX, autograd), reverse over
-    reverse (torch), differences of differences (finite differences). `SecondOrder(outer, inner)` chooses the pair.
+    A plain backend uses the fastest correct pair of modes of its engine: forward over reverse (JAX,
+    autograd), reverse over reverse (torch), differences of differences (finite differences).
+    `SecondOrder(outer, inner)` chooses the pair.
 
-    Raises NotDifferentiableError for a further argument that is not a Constant, and OutputError if f does not return a
-    real scalar. Raises TreeError, with the path, for a v that does not match.
+    Raises NotDifferentiableError for a further argument that is not a Constant, and OutputError if
+    f does not return a real scalar. Raises TreeError, with the path, for a v that does not match.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, hvp
-    >>> hvp(lambda x: (x**3).sum(), AutoFiniteDifferences(), np.array([1.0, 2.0]), np.array([1.0, 1.0])).round(5)
-    array([ 6., 12.])
+    >>> hvp(lambda x: (x**3).sum(), AutoFiniteDifferences(), np.array([1.0, 2.0]), np.array([1.0,
+    1.0])).round(5) array([ 6., 12.])
     """
     return run(HVP, backend, f, (x, v, *constants), kwargs)
 
@@ -64,22 +69,27 @@ def hvp(f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constan
 def gradient_and_hvp(
     f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any
 ) -> GradientAndHvp[Any]:
-    """`(gradient, hvp)` from the same evaluations of f; both of x's type and structure. See `hvp`."""
+    """`(gradient, hvp)` from the same evaluations of f; both of x's type and structure. See
+    `hvp`.
+    """
     both: GradientAndHvp[Any] = run(GRADIENT_AND_HVP, backend, f, (x, v, *constants), kwargs)
     return both
 
 
 @typed["signatures.HessianOperator"]()
-def hessian(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any) -> Any:
+def hessian(
+    f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
+) -> Any:
     """The Hessian of a real scalar function.
 
-    For an array x an array of shape `x.shape + x.shape` (row-major); for a tree, x's tree of x's trees, whose leaves
-    have the shapes of both leaves, one after the other. A float for a float. Arguments and errors as for `hvp`, and
-    NotDifferentiableError for complex leaves.
+    For an array x an array of shape `x.shape + x.shape` (row-major); for a tree, x's tree of x's
+    trees, whose leaves have the shapes of both leaves, one after the other. A float for a float.
+    Arguments and errors as for `hvp`, and NotDifferentiableError for complex leaves.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, hessian
-    >>> hessian(lambda x: x[0] * x[1], AutoFiniteDifferences(), np.array([0.3, -0.8])).round(6) + 0.0
+    >>> hessian(lambda x: x[0] * x[1], AutoFiniteDifferences(), np.array([0.3,
+    ...     -0.8])).round(6) + 0.0
     array([[0., 1.],
            [1., 0.]])
     """
@@ -90,21 +100,28 @@ def hessian(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: 
 def value_gradient_and_hessian(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueGradientAndHessian[Any, Any, Any]:
-    """`(value, gradient, hessian)`, with no more evaluations of f than `hessian` alone; see there."""
-    result: ValueGradientAndHessian[Any, Any, Any] = run(VALUE_GRADIENT_AND_HESSIAN, backend, f, (x, *constants), kwargs)
+    """`(value, gradient, hessian)`, with no more evaluations of f than `hessian` alone; see
+    there.
+    """
+    result: ValueGradientAndHessian[Any, Any, Any] = run(
+        VALUE_GRADIENT_AND_HESSIAN, backend, f, (x, *constants), kwargs
+    )
     return result
 
 
 @typed["signatures.GradientOperator"]()
-def diagonal_hessian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+def diagonal_hessian(
+    f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
+) -> tuple[Any, ...]:
     """The diagonal of the Hessian of a real scalar function, in the form of `gradient`.
 
-    A tuple with one entry for each argument, of the argument's own type and structure: d2f/dx_i2 for each number.
-    Takes one Hessian-vector product for each number, in batches, and never holds the whole Hessian.
-    Raises NotDifferentiableError for complex leaves; otherwise as `gradient`.
+    A tuple with one entry for each argument, of the argument's own type and structure: d2f/dx_i2
+    for each number. Takes one Hessian-vector product for each number, in batches, and never holds
+    the whole Hessian. Raises NotDifferentiableError for complex leaves; otherwise as `gradient`.
 
     >>> from adinterface import AutoFiniteDifferences, diagonal_hessian
-    >>> [round(d, 5) for d in diagonal_hessian(lambda x, y: x**2 * y, AutoFiniteDifferences(), 1.0, 2.0)]
+    >>> [round(d, 5) for d in diagonal_hessian(lambda x, y: x**2 * y, AutoFiniteDifferences(),
+    ...     1.0, 2.0)]
     [4.0, 0.0]
     """
     diagonals: tuple[Any, ...] = run(DIAGONAL_HESSIAN, backend, f, args, kwargs)
@@ -156,8 +173,12 @@ VALUE_GRADIENT_AND_HESSIAN = OperatorRow(
     order=2,
     takes="one argument",
 )
-HESSIAN = OperatorRow("hessian", _hessian, ("hessian",), output="scalar", order=2, takes="one argument")
-DIAGONAL_HESSIAN = OperatorRow("diagonal_hessian", _diagonal_hessian, ("arguments",), output="scalar", order=2)
+HESSIAN = OperatorRow(
+    "hessian", _hessian, ("hessian",), output="scalar", order=2, takes="one argument"
+)
+DIAGONAL_HESSIAN = OperatorRow(
+    "diagonal_hessian", _diagonal_hessian, ("arguments",), output="scalar", order=2
+)
 
 OPERATORS |= {
     hvp: HVP,

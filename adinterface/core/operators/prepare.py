@@ -28,22 +28,30 @@ if TYPE_CHECKING:
 @typed["signatures.Prepare"]()
 @untraced
 def prepare(
-    operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any, **kwargs: Any
+    operator: Callable[..., Any],
+    f: Callable[..., Any],
+    backend: AutoBackend,
+    /,
+    *example_args: Any,
+    **kwargs: Any,
 ) -> Prepared:
     """Specialise an operator for one f and for arguments like the example's.
 
-    `fast = prepare(gradient, f, AutoJax(), *args)`, then `fast(*args)`: the results of `gradient(f, AutoJax(), *args)`, at
-    the engine's own cost. JAX compiles f and its derivative with `jax.jit`; other engines decide beforehand what they can.
+    `fast = prepare(gradient, f, AutoJax(), *args)`, then `fast(*args)`: the results of `gradient(f,
+    AutoJax(), *args)`, at the engine's own cost. JAX compiles f and its derivative with `jax.jit`;
+    other engines decide beforehand what they can.
 
-    operator: any operator of this package. example_args, kwargs: the operator's arguments after the backend. Their numbers do
-    not matter. New shapes, dtypes, structures or static values (strings, functions, integers inside trees) are specialised at
-    their first call. The contents of Constants and keyword arrays may change freely.
+    operator: any operator of this package. example_args, kwargs: the operator's arguments after the
+    backend. Their numbers do not matter. New shapes, dtypes, structures or static values (strings,
+    functions, integers inside trees) are specialised at their first call. The contents of Constants
+    and keyword arrays may change freely.
 
-    f must be pure where the engine compiles: captured values, and objects in Constants and keywords, are fixed when f is
-    specialised. A branch on a traced value raises the engine's error, with a note (`AutoJax(jit=False)` stays eager). Threads
-    can share the result.
+    f must be pure where the engine compiles: captured values, and objects in Constants and
+    keywords, are fixed when f is specialised. A branch on a traced value raises the engine's error,
+    with a note (`AutoJax(jit=False)` stays eager). Threads can share the result.
 
-    Raises what the operator raises for the example, and TypeError for anything but an operator of this package.
+    Raises what the operator raises for the example, and TypeError for anything but an operator of
+    this package.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, gradient, prepare
@@ -62,7 +70,8 @@ def prepare(
     args, _ = row.arguments(example_args)
     plan, values, signature = find_plan(row, backend, args, kwargs)
     if not plan.around:
-        prepared._specialization(Call(plan, prepared._f, values), signature)  # the engine compiles at the first call
+        # the engine compiles at the first call
+        prepared._specialization(Call(plan, prepared._f, values), signature)
     return prepared
 
 
@@ -80,7 +89,8 @@ class Prepared:
         # Differences are taken of numbers, which compiled code has not.
         compiles = row.compiles and not engines.outer.estimates and not engines.inner.estimates
         self._compiles = compiles and all(each.compile(_nothing) is not None for each in compiling)
-        #: Whether static values are part of the cache key: they are compiled in, or decide what is specialised.
+        #: Whether static values are part of the cache key: they are compiled in, or decide what is
+        #: specialised.
         self._keys_static = self._compiles or row.bind is not None
         #: The plans of specializations.
         self._known: Cache[Plan] = Cache(64)
@@ -112,7 +122,9 @@ class Prepared:
         plan, values, signature = find_plan(self._row, self._auto, args, kwargs)
         call = Call(plan, self._f, values)
         if plan.around:
-            return surrounded(call, (args, kwargs), lambda call: self._evaluate(call, signature, directions))
+            return surrounded(
+                call, (args, kwargs), lambda call: self._evaluate(call, signature, directions)
+            )
         call.plan = self._specialization(call, signature)
         return evaluate(call, directions)
 
@@ -157,7 +169,12 @@ class Prepared:
     def copy(self) -> Prepared:
         """Another prepared call that starts with the same specializations."""
         new = Prepared(self._row, self._auto, self._original)
-        new._f, new._known, new._last, new._count = self._f, self._known.copy(), self._last, self._count
+        new._f, new._known, new._last, new._count = (
+            self._f,
+            self._known.copy(),
+            self._last,
+            self._count,
+        )
         return new
 
     __copy__ = copy
@@ -167,11 +184,20 @@ class Prepared:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """f, the operator and the backend, without the specializations."""
-        return Prepared._again, (*names_of(self._row), self._original, self._auto, self.max_specializations)
+        return Prepared._again, (
+            *names_of(self._row),
+            self._original,
+            self._auto,
+            self.max_specializations,
+        )
 
     @staticmethod
     def _again(
-        operator: Any, keywords: dict[str, Any] | None, f: Callable[..., Any], auto: AutoBackend, max_specializations: int
+        operator: Any,
+        keywords: dict[str, Any] | None,
+        f: Callable[..., Any],
+        auto: AutoBackend,
+        max_specializations: int,
     ) -> Prepared:
         prepared = Prepared(row_of(operator, keywords, f, auto), auto, f)
         prepared.max_specializations = max_specializations

@@ -35,7 +35,10 @@ class ValueAndBack(NamedTuple, Generic[Gradients]):
     back: Back[Gradients]
 
     def __call__(self, *cotangents: Any) -> NoReturn:
-        raise TypeError("pullback returns (value, back). Write value, back = pullback(f, backend, x), then back(cotangent).")
+        raise TypeError(
+            "pullback returns (value, back). Write value, back = pullback(f, backend, x), then"
+            " back(cotangent)."
+        )
 
 
 class ValueAndTangent(NamedTuple, Generic[Value]):
@@ -52,7 +55,10 @@ class ValueAndPush(NamedTuple, Generic[Value]):
     push: Push[Value]
 
     def __call__(self, *tangents: Any) -> NoReturn:
-        raise TypeError("linearize returns (value, push). Write value, push = linearize(f, backend, x), then push(tangent).")
+        raise TypeError(
+            "linearize returns (value, push). Write value, push = linearize(f, backend, x), then"
+            " push(tangent)."
+        )
 
 
 class _Map:
@@ -69,8 +75,8 @@ class _Map:
 
     def __reduce__(self) -> NoReturn:
         raise BackendError(
-            f"{self!r} cannot be pickled: it holds what the engine recorded in this process. Pickle f and its arguments, and "
-            f"call {self._call.plan.operator.name} where they are loaded."
+            f"{self!r} cannot be pickled: it holds what the engine recorded in this process. Pickle"
+            f" f and its arguments, and call {self._call.plan.operator.name} where they are loaded."
         )
 
     def __repr__(self) -> str:
@@ -90,15 +96,16 @@ class Back(_Map, Generic[Gradients_co]):
     def __call__(self, cotangent: Any) -> Gradients_co:
         """A tuple with one entry for each argument, as `gradient` returns it.
 
-        cotangent: a tree of the value's structure, each array of its shape and no wider dtype. None, anywhere in it,
-        is zero. Raises TreeError, naming the path, for anything else.
+        cotangent: a tree of the value's structure, each array of its shape and no wider dtype.
+        None, anywhere in it, is zero. Raises TreeError, naming the path, for anything else.
         """
         gradients: Gradients_co = self._apply(self._pulled.back, cotangent, stacked=False)
         return gradients
 
     @untraced
     def stacked(self, cotangents: Any) -> tuple[Any, ...]:
-        """As a call, for a stack of cotangents: each array and each result has one more leading axis.
+        """As a call, for a stack of cotangents: each array and each result has one more leading
+        axis.
 
         One batched pass on JAX and torch; one pass for each entry elsewhere.
         """
@@ -133,18 +140,25 @@ class Push(_Map, Generic[Value_co]):
     def __call__(self, *tangents: Any) -> Value_co:
         """The tangent of the value, in the value's structure.
 
-        tangents: one for each argument, of the argument's structure and shapes; None, anywhere in it, is zero (and is
-        what a Constant has). Raises TreeError, naming the path, for anything else.
+        tangents: one for each argument, of the argument's structure and shapes; None, anywhere in
+        it, is zero (and is what a Constant has). Raises TreeError, naming the path, for anything
+        else.
         """
         tangent: Value_co = self._apply(self._linear.push, tangents, stacked=False)
         return tangent
 
     @untraced
     def stacked(self, *tangents: Any) -> Any:
-        """As a call, for stacks of tangents: each array and each result has one more leading axis."""
-        return self._apply(derive.push_stacked(self._call.plan.backend, self._linear), tangents, stacked=True)
+        """As a call, for stacks of tangents: each array and each result has one more leading
+        axis.
+        """
+        return self._apply(
+            derive.push_stacked(self._call.plan.backend, self._linear), tangents, stacked=True
+        )
 
-    def _apply(self, push: Callable[[Arrays], Arrays], tangents: tuple[Any, ...], stacked: bool) -> Any:
+    def _apply(
+        self, push: Callable[[Arrays], Arrays], tangents: tuple[Any, ...], stacked: bool
+    ) -> Any:
         call = self._call.copy()
         with call.scope():
             native = native_tangents(call, tangents, stacked)
@@ -155,15 +169,19 @@ class Push(_Map, Generic[Value_co]):
 
 
 @typed["signatures.PullbackOperator"]()
-def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndBack[tuple[Any, ...]]:
+def pullback(
+    f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
+) -> ValueAndBack[tuple[Any, ...]]:
     """`(value, back)`: the value of f, and the map from its cotangents to those of the arguments.
 
-    `back(cotangent)` gives a tuple with one entry for each argument, as `gradient` does; it is the adjoint of the
-    pushforward in the real inner product Re sum(conj(a) b). It can be called repeatedly. Mutable leaves are copied, so later
-    writes to the arguments do not change its result. (The parameters of an `nn.Module` are not copied: torch raises if they
-    change before `back`.) `back.stacked(cotangents)` takes a leading axis.
+    `back(cotangent)` gives a tuple with one entry for each argument, as `gradient` does; it is the
+    adjoint of the pushforward in the real inner product Re sum(conj(a) b). It can be called
+    repeatedly. Mutable leaves are copied, so later writes to the arguments do not change its
+    result. (The parameters of an `nn.Module` are not copied: torch raises if they change before
+    `back`.) `back.stacked(cotangents)` takes a leading axis.
 
-    On an engine without reverse mode, `back` takes one pushforward for each number in the arguments.
+    On an engine without reverse mode, `back` takes one pushforward for each number in the
+    arguments.
 
     >>> from adinterface import AutoFiniteDifferences, pullback
     >>> value, back = pullback(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0, 5.0)
@@ -176,17 +194,25 @@ def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
 
 @typed["signatures.PushforwardOperator"]()
 def pushforward(
-    f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...], tangents: tuple[Any, ...], /, **kwargs: Any
+    f: Callable[..., Any],
+    backend: AutoBackend,
+    args: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    /,
+    **kwargs: Any,
 ) -> ValueAndTangent[Any]:
     """`(value, tangent)`: the value of f, and its derivative in one direction.
 
-    args, tangents: tuples; each tangent has its argument's structure and shapes, None is zero (and is what a Constant
-    has). The tangent of the value has the value's structure; None for a leaf without a derivative.
+    args, tangents: tuples; each tangent has its argument's structure and shapes, None is zero (and
+    is what a Constant has). The tangent of the value has the value's structure; None for a leaf
+    without a derivative.
 
-    Raises TreeError, naming the path, for a tangent that does not match, TypeError if `args` or `tangents` is no tuple.
+    Raises TreeError, naming the path, for a tangent that does not match, TypeError if `args` or
+    `tangents` is no tuple.
 
     >>> from adinterface import AutoFiniteDifferences, pushforward
-    >>> round(pushforward(lambda x, y: x * y, AutoFiniteDifferences(), (2.0, 3.0), (1.0, 0.0)).tangent, 6)
+    >>> round(pushforward(lambda x, y: x * y, AutoFiniteDifferences(), (2.0, 3.0), (1.0,
+    ...     0.0)).tangent, 6)
     3.0
     """
     both: ValueAndTangent[Any] = run(PUSHFORWARD, backend, f, (args, tangents), kwargs)
@@ -194,12 +220,15 @@ def pushforward(
 
 
 @typed["signatures.LinearizeOperator"]()
-def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndPush[Any]:
+def linearize(
+    f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
+) -> ValueAndPush[Any]:
     """`(value, push)`: the value of f, and its derivative as a map from tangents of the arguments.
 
-    `push(*tangents)` takes one tangent for each argument and can be called repeatedly; mutable leaves are copied, as in
-    `pullback`. With finite differences, and on engines that define only a pushforward, each call evaluates f again (`explain`
-    says so). `push.stacked(*tangents)` takes a leading axis.
+    `push(*tangents)` takes one tangent for each argument and can be called repeatedly; mutable
+    leaves are copied, as in `pullback`. With finite differences, and on engines that define only a
+    pushforward, each call evaluates f again (`explain` says so). `push.stacked(*tangents)` takes a
+    leading axis.
 
     >>> from adinterface import AutoFiniteDifferences, linearize
     >>> value, push = linearize(lambda x: x * x, AutoFiniteDifferences(), 3.0)
@@ -219,14 +248,22 @@ def _pullback(f: Call, x: Arrays, _: Arrays) -> Pullback:
 
 
 def _compiled_pullback(compiled: Callable[[Compute], Compiled]) -> Compiled:
-    # Compiled code would have to return the residuals of the backward pass. Computing them again takes less time.
+    # Compiled code would have to return the residuals of the backward pass. Computing them again
+    # takes less time.
     value = compiled(_value)
     back = compiled(lambda f, x, seeds: _pullback(f, x, ()).back(seeds))
-    stacked = compiled(lambda f, x, seeds: derive.back_stacked(f.plan.backend, _pullback(f, x, ()))(seeds))
+    stacked = compiled(
+        lambda f, x, seeds: derive.back_stacked(f.plan.backend, _pullback(f, x, ()))(seeds)
+    )
 
     def pull(*point: Any) -> Pullback:
         outputs, aux = value(*point)
-        return Pullback(outputs, aux, lambda seeds: back(*point, *seeds), back_stacked=lambda seeds: stacked(*point, *seeds))
+        return Pullback(
+            outputs,
+            aux,
+            lambda seeds: back(*point, *seeds),
+            back_stacked=lambda seeds: stacked(*point, *seeds),
+        )
 
     return pull
 
@@ -238,11 +275,18 @@ def _linearize(f: Call, x: Arrays, _: Arrays) -> Linearized:
 def _compiled_linearize(compiled: Callable[[Compute], Compiled]) -> Compiled:
     value = compiled(_value)
     push = compiled(lambda f, x, tangents: _linearize(f, x, ()).push(tangents))
-    stacked = compiled(lambda f, x, stacks: derive.push_stacked(f.plan.backend, _linearize(f, x, ()))(stacks))
+    stacked = compiled(
+        lambda f, x, stacks: derive.push_stacked(f.plan.backend, _linearize(f, x, ()))(stacks)
+    )
 
     def linearized(*point: Any) -> Linearized:
         outputs, aux = value(*point)
-        return Linearized(outputs, aux, lambda tangents: push(*point, *tangents), lambda stacks: stacked(*point, *stacks))
+        return Linearized(
+            outputs,
+            aux,
+            lambda tangents: push(*point, *tangents),
+            lambda stacks: stacked(*point, *stacks),
+        )
 
     return linearized
 
@@ -252,7 +296,11 @@ def _value_and_map(call: Call, result: Any) -> Any:
     for output in result.outputs:
         call.take(output)  # the map may need it
     value = call.value(result.outputs, result.aux)
-    return ValueAndBack(value, Back(call, result)) if isinstance(result, Pullback) else ValueAndPush(value, Push(call, result))
+    return (
+        ValueAndBack(value, Back(call, result))
+        if isinstance(result, Pullback)
+        else ValueAndPush(value, Push(call, result))
+    )
 
 
 def _pushforward(f: Call, x: Arrays, v: Arrays) -> Parts:
@@ -260,10 +308,24 @@ def _pushforward(f: Call, x: Arrays, v: Arrays) -> Parts:
     return (outputs, aux), (Aux((), aux.form), pushed)
 
 
-PULLBACK = OperatorRow("pullback", _pullback, ("value", "back"), ValueAndBack, finish=_value_and_map, pieces=_compiled_pullback)
-PUSHFORWARD = OperatorRow("pushforward", _pushforward, ("value", "tangent"), ValueAndTangent, directions="second tuple")
+PULLBACK = OperatorRow(
+    "pullback",
+    _pullback,
+    ("value", "back"),
+    ValueAndBack,
+    finish=_value_and_map,
+    pieces=_compiled_pullback,
+)
+PUSHFORWARD = OperatorRow(
+    "pushforward", _pushforward, ("value", "tangent"), ValueAndTangent, directions="second tuple"
+)
 LINEARIZE = OperatorRow(
-    "linearize", _linearize, ("value", "push"), ValueAndPush, finish=_value_and_map, pieces=_compiled_linearize
+    "linearize",
+    _linearize,
+    ("value", "push"),
+    ValueAndPush,
+    finish=_value_and_map,
+    pieces=_compiled_linearize,
 )
 
 OPERATORS |= {pullback: PULLBACK, pushforward: PUSHFORWARD, linearize: LINEARIZE}

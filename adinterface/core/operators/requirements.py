@@ -44,33 +44,44 @@ def _require_one(plan: Plan) -> None:
         others = ", ".join(f"args[{i}]" for i in active if i != 0)
         problem = f"but {others} would be, too" if 0 in active else "but args[0] has no gradient"
         raise NotDifferentiableError(
-            f"{plan.operator.name} differentiates exactly one argument, the first, {problem}. Wrap every further argument "
-            f"in Constant(...), or pass one tuple or dict that holds them all."
+            f"{plan.operator.name} differentiates exactly one argument, the first, {problem}. Wrap"
+            " every further argument in Constant(...), or pass one tuple or dict that holds them"
+            " all."
         )
 
 
 def _require_number(plan: Plan, shape: tuple[int, ...]) -> None:
     """Only one real number may be differentiated. shape: that of the first leaf."""
     if len(plan.active) != 1 or shape != ():
-        actual = f"{len(plan.active)} arrays" if len(plan.active) != 1 else f"an array of shape {shape}"
+        actual = (
+            f"{len(plan.active)} arrays" if len(plan.active) != 1 else f"an array of shape {shape}"
+        )
         raise NotDifferentiableError(
-            f"{plan.operator.name} differentiates with respect to one real number, but args[0] holds {actual}. "
-            f"Use jacobian, or pushforward for the derivative in one direction."
+            f"{plan.operator.name} differentiates with respect to one real number, but args[0]"
+            f" holds {actual}. Use jacobian, or pushforward for the derivative in one direction."
         )
     _require_real(
         plan,
-        "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments.",
+        "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two"
+        " real arguments.",
     )
 
 
-def _require_real(plan: Plan, remedy: str = "Pass its real and imaginary parts as two real arrays.") -> None:
-    """Derivatives by one number, and second derivatives, with respect to complex numbers are not defined here."""
+def _require_real(
+    plan: Plan, remedy: str = "Pass its real and imaginary parts as two real arrays."
+) -> None:
+    """Derivatives by one number, and second derivatives, with respect to complex numbers are not
+    defined here.
+    """
     if not any(kind(dtype) == "complex" for dtype in plan.dtypes):
         return
     dtypes = iter(plan.dtypes)
     for i, structure in enumerate(plan.structures):
-        for path in [path for path, place in structure.places(f"args[{i}]") if place is DIFFERENTIATED]:
+        for path in [
+            path for path, place in structure.places(f"args[{i}]") if place is DIFFERENTIATED
+        ]:
             if kind(next(dtypes)) == "complex":
                 raise NotDifferentiableError(
-                    f"{plan.operator.name} is taken with respect to real arguments only, but {path} is complex. {remedy}"
+                    f"{plan.operator.name} is taken with respect to real arguments only, but {path}"
+                    f" is complex. {remedy}"
                 )

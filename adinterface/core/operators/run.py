@@ -79,20 +79,25 @@ def _in_scope(call: Call, directions: Directions) -> Any:
 
 
 def bound(plan: Plan, call: Call) -> Plan:
-    """The plan with what its operator decides once for a call that has entered, or for a specialization."""
+    """The plan with what its operator decides once for a call that has entered, or for a
+    specialization.
+    """
     assert plan.operator.bind is not None
     return plan.of(plan.operator.bind(call, call.leaves))
 
 
 def surrounded(call: Call, arguments: tuple[Any, Any], inside: Callable[[Call], Any]) -> Any:
-    """The results of a call with what surrounds it, from the outermost. inside: evaluates the call."""
+    """The results of a call with what surrounds it, from the outermost. inside: evaluates the
+    call.
+    """
     call.arguments = arguments
     for around in reversed(call.plan.around):
         inside = functools.partial(around, evaluate=inside)
     return inside(call)
 
 
-# Plans ------------------------------------------------------------------------------------------------------------------
+# Plans
+# ------------------------------------------------------------------------------------------------
 
 #: The plans that one-shot and prepared calls share.
 _PLANS: Cache[Plan] = Cache(256)
@@ -122,7 +127,9 @@ def find_plan(
     return known, signature.values, signature
 
 
-def _planned(row: OperatorRow, auto: AutoBackend, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any]]:
+def _planned(
+    row: OperatorRow, auto: AutoBackend, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Plan, Sequence[Any]]:
     row, engines = resolved(row, auto)
     plan, values = lay_out(row, engines, args, kwargs)
     require_leaves(plan, values)
@@ -135,7 +142,9 @@ def _planned(row: OperatorRow, auto: AutoBackend, args: Sequence[Any], kwargs: M
 
 
 def resolved(row: OperatorRow, auto: AutoBackend) -> tuple[OperatorRow, Engines]:
-    """The row that computes an operator on a backend value, and the engines: an extension may have a row of its own."""
+    """The row that computes an operator on a backend value, and the engines: an extension may have
+    a row of its own.
+    """
     if getattr(auto, "executor", None) is not None:
         spread = function_of_extension("spread")
         if spread is not None:

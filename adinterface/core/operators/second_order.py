@@ -20,7 +20,9 @@ def engines_of(row: OperatorRow, auto: Any) -> Engines:
     outer, inner = second_order(auto)
     backend, other = (inner, outer) if inner.library is not None else (outer, inner)
     # Two modes of one backend have the same options.
-    return Engines(outer, inner, backend, (backend, other) if isinstance(auto, SecondOrder) else (backend,))
+    return Engines(
+        outer, inner, backend, (backend, other) if isinstance(auto, SecondOrder) else (backend,)
+    )
 
 
 def first_order(auto: Any) -> Backend:
@@ -34,26 +36,32 @@ def second_order(auto: Any) -> tuple[Backend, Backend]:
         return _pair(find(auto))
     if isinstance(auto.outer, SecondOrder) or isinstance(auto.inner, SecondOrder):
         raise BackendError(
-            "SecondOrder takes two first-order backends. For a third derivative nest the calls: the derivative of a function "
-            "that computes a second derivative."
+            "SecondOrder takes two first-order backends. For a third derivative nest the calls: the"
+            " derivative of a function that computes a second derivative."
         )
     outer, inner = find(auto.outer), find(auto.inner)
     if auto.outer == auto.inner and outer.library is None:
         return _pair(outer)  # differences of differences need wider steps
     if inner.estimates and not outer.estimates:
         raise BackendError(
-            f"{auto!r} cannot work: {_name(auto.outer)} cannot see through finite differences. Take them outside: "
-            f"SecondOrder({_name(auto.inner)}(), {_name(auto.outer)}())."
+            f"{auto!r} cannot work: {_name(auto.outer)} cannot see through finite differences. Take"
+            f" them outside: SecondOrder({_name(auto.inner)}(), {_name(auto.outer)}())."
         )
-    if outer.library is not None and inner.library is not None and outer.library is not inner.library:
+    if (
+        outer.library is not None
+        and inner.library is not None
+        and outer.library is not inner.library
+    ):
         raise BackendError(
-            f"{auto!r} cannot work: {_name(auto.outer)} cannot see through the arrays of {_name(auto.inner)}. Pairs that do: "
-            f"one engine twice, such as SecondOrder({_name(auto.inner)}(), {_name(auto.inner)}()), with any modes; or finite "
-            f"differences outside, SecondOrder(AutoFiniteDifferences(), {_name(auto.inner)}())."
+            f"{auto!r} cannot work: {_name(auto.outer)} cannot see through the arrays of"
+            f" {_name(auto.inner)}. Pairs that do: one engine twice, such as"
+            f" SecondOrder({_name(auto.inner)}(), {_name(auto.inner)}()), with any modes; or finite"
+            f" differences outside, SecondOrder(AutoFiniteDifferences(), {_name(auto.inner)}())."
         )
     if inner.library is not None and outer.device not in (None, inner.device):
         raise BackendError(
-            f"{auto!r}: f gets the arrays of the inner backend, so that one takes the device, or both take the same."
+            f"{auto!r}: f gets the arrays of the inner backend, so that one takes the device, or"
+            " both take the same."
         )
     return outer, inner
 

@@ -1,4 +1,6 @@
-"""The table of operators: from the functions that users call to their rows. Extensions register here."""
+"""The table of operators: from the functions that users call to their rows. Extensions register
+here.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,14 @@ T = TypeVar("T")
 #: From each operator to its row.
 OPERATORS: dict[Any, OperatorRow] = {}
 
-#: Reads the arguments of an operator around an operator. For `batched(gradient, f, backend, x)` it takes a caller for
-#: messages, `gradient`, `(f, backend, x)` and the keywords, and returns a row, f, the backend and `(x,)`.
-Reads = Callable[[str, Any, tuple[Any, ...], dict[str, Any]], tuple[OperatorRow, Callable[..., Any], Any, tuple[Any, ...]]]
+#: Reads the arguments of an operator around an operator. For `batched(gradient, f, backend, x)` it
+#: takes a caller for
+#: messages, `gradient`, `(f, backend, x)` and the keywords, and returns a row, f, the backend and
+#: `(x,)`.
+Reads = Callable[
+    [str, Any, tuple[Any, ...], dict[str, Any]],
+    tuple[OperatorRow, Callable[..., Any], Any, tuple[Any, ...]],
+]
 
 #: Operators around an operator, such as `batched`.
 OUTER: dict[Any, Reads] = {}
@@ -48,7 +55,9 @@ def require_operator(caller: str, operator: Any) -> OperatorRow:
         remedy = ""
     else:
         remedy = f" It is passed itself, not called: {caller.replace('operator', 'gradient')}."
-    actual = repr(operator) if callable(operator) or isinstance(operator, str) else describe(operator)
+    actual = (
+        repr(operator) if callable(operator) or isinstance(operator, str) else describe(operator)
+    )
     raise TypeError(f"{caller}: operator must be one of {', '.join(names)}, not {actual}.{remedy}")
 
 
@@ -63,7 +72,9 @@ def names_of(row: OperatorRow) -> tuple[Any, dict[str, Any] | None]:
     return next((operator for operator, each in OPERATORS.items() if each is row), row), None
 
 
-def row_of(operator: Any, keywords: dict[str, Any] | None, f: Callable[..., Any], auto: Any) -> OperatorRow:
+def row_of(
+    operator: Any, keywords: dict[str, Any] | None, f: Callable[..., Any], auto: Any
+) -> OperatorRow:
     """The row with these names."""
     if keywords is None:
         row: OperatorRow = OPERATORS.get(operator, operator)

@@ -1,8 +1,9 @@
 """State of the running code that is not passed as an argument.
 
-`now()` gives the state of the core in this thread or asynchronous task. `with within(CORE, now()._replace(form=form)): ...`
-changes it for a block of code. A new thread begins with an empty state. An extension or an engine that needs more has a context
-variable of its own, which `within` changes, too.
+`now()` gives the state of the core in this thread or asynchronous task. `with within(CORE,
+now()._replace(form=form)): ...` changes it for a block of code. A new thread begins with an empty
+state. An extension or an engine that needs more has a context variable of its own, which `within`
+changes, too.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
-#: Wraps an engine's array in the class that the running code expects; returns other values unchanged.
+#: Wraps an engine's array in the class that the running code expects; returns other values
+#: unchanged.
 Form = Callable[[Any], Any]
 
 
@@ -27,14 +29,16 @@ class Kinds(NamedTuple):
     #: Those of 0-d NumPy arrays, and of Python numbers.
     arrays: Sequence[Any] = ()
     numbers: Sequence[Any] = ()
-    #: Those of Constants inside the arguments. The functions of `adinterface.tree` leave them out, as outside of f.
+    #: Those of Constants inside the arguments. The functions of `adinterface.tree` leave them out,
+    #: as outside of f.
     constants: Sequence[Any] = ()
 
 
 class Ambient(NamedTuple):
     """The state of the core, immutable: each scope has its own."""
 
-    #: Each `Library` of an engine that evaluates f and does not mark what it traces, see `Library.traced`.
+    #: Each `Library` of an engine that evaluates f and does not mark what it traces, see
+    #: `Library.traced`.
     evaluating: tuple[Any, ...] = ()
     #: Leaves of the running f.
     kinds: Kinds = Kinds()
@@ -42,10 +46,12 @@ class Ambient(NamedTuple):
     form: Form | None = None
     #: The record of a tool, such as `explain`: what `record.py` reports to.
     record: Any = None
-    #: The accuracies, for the operator that called the engine; and large errors, in place of warnings.
+    #: The accuracies, for the operator that called the engine; and large errors, in place of
+    #: warnings.
     accuracies: list[Any] | None = None
     doubts: list[Doubt] | None = None
-    #: Whether a backward pass runs in order to be transposed, so that what it does to cotangents must be linear.
+    #: Whether a backward pass runs in order to be transposed, so that what it does to cotangents
+    #: must be linear.
     transposing: bool = False
 
 

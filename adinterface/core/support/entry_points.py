@@ -19,11 +19,14 @@ def entry_points() -> dict[str, list[EntryPoint]]:
     points: dict[str, list[EntryPoint]] = {}
     for point in metadata.entry_points(group=GROUP):
         others = points.setdefault(point.name, [])
-        if point.value not in (other.value for other in others):  # an editable install may be listed twice
+        # an editable install may be listed twice
+        if point.value not in (other.value for other in others):
             others.append(point)
     return points
 
 
 def distribution_of(name: str) -> str:
-    """What pip installs for a backend: the distribution that offers it, and so names its engine among what it needs."""
+    """What pip installs for a backend: the distribution that offers it, and so names its engine
+    among what it needs.
+    """
     return next((point.dist.name for point in entry_points().get(name, []) if point.dist), name)

@@ -28,11 +28,15 @@ def packages_of(value: object) -> set[str]:
 
 
 def plain(value: object) -> str | None:
-    """The expression that makes plain arrays, numbers or lists of such an object x; None for anything else."""
+    """The expression that makes plain arrays, numbers or lists of such an object x; None for
+    anything else.
+    """
     if isinstance(value, (Set, MappingView, Generator, deque)):
         return "list(x)"
     packages, cls = packages_of(value), type(value)
-    return next((made for package, name, made in _PLAIN if package in packages and hasattr(cls, name)), None)
+    return next(
+        (made for package, name, made in _PLAIN if package in packages and hasattr(cls, name)), None
+    )
 
 
 def advice(value: object) -> str | None:
@@ -40,19 +44,22 @@ def advice(value: object) -> str | None:
     made, packages = plain(value), packages_of(value)
     if "keras" in packages and hasattr(value, "stateless_call"):
         return (
-            "A Keras model keeps its variables to itself. Differentiate a function of their values, which calls "
-            "model.stateless_call(trainable, non_trainable, x), with trainable = [v.value for v in "
-            "model.trainable_variables]."
+            "A Keras model keeps its variables to itself. Differentiate a function of their values,"
+            " which calls model.stateless_call(trainable, non_trainable, x), with trainable ="
+            " [v.value for v in model.trainable_variables]."
         )
     if "keras" in packages and hasattr(value, "value"):
         return "Pass the value of a Keras variable, variable.value."
     if "flax" in packages and hasattr(value, "unbind"):
         return (
-            "A bound module of Flax holds its variables: module, variables = bound.unbind(). Differentiate a function of the "
-            "variables, which calls module.apply(variables, x)."
+            "A bound module of Flax holds its variables: module, variables = bound.unbind()."
+            " Differentiate a function of the variables, which calls module.apply(variables, x)."
         )
     if made == "x.toarray()":
-        return f"Pass {made}, or Constant(x) with adinterface.scipy.sparse.product(x, v) in f in place of x @ v."
+        return (
+            f"Pass {made}, or Constant(x) with adinterface.scipy.sparse.product(x, v) in f in place"
+            " of x @ v."
+        )
     return None if made is None else f"Pass {made}, in Constant(...) if it is not differentiated."
 
 

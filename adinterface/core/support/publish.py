@@ -1,4 +1,6 @@
-"""The public place of functions and classes: the module from which users import them, and the name in a pickle."""
+"""The public place of functions and classes: the module from which users import them, and the name
+in a pickle.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,12 @@ from typing import Any
 
 
 def publish(module: str, members: dict[str, Any]) -> None:
-    """Set `__module__` of what `__all__` lists: pickles, `help` and tracebacks name the public module, not inner files.
+    """Set `__module__` of what `__all__` lists: pickles, `help` and tracebacks name the public
+    module, not inner files.
 
     `dir` of the module has these names alone.
-    members: the names of the module that calls this in its last line. What `adinterface` itself lists is of `adinterface`.
+    members: the names of the module that calls this in its last line. What `adinterface` itself
+    lists is of `adinterface`.
     """
     members.setdefault("__dir__", lambda: members["__all__"])
     for name in members["__all__"]:

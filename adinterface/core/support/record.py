@@ -1,4 +1,6 @@
-"""What the running code reports: the steps of engines to a record of `explain`, and the accuracies that engines estimate."""
+"""What the running code reports: the steps of engines to a record of `explain`, and the accuracies
+that engines estimate.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def note_step(backend: Any, step: str) -> None:
 
 
 def from_engine(backend: Any, step: str, compute: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """What an engine computes by a formula of its own, or None; adds this step, unless the engine notes steps itself."""
+    """What an engine computes by a formula of its own, or None; adds this step, unless the engine
+    notes steps itself.
+    """
     record = now().record
     before = 0 if record is None else len(record.steps)
     result = compute(*args, **kwargs)
@@ -42,8 +46,14 @@ def estimating() -> Iterator[list[Any]]:
 
 
 def note_accuracy(make: Callable[[], Any]) -> None:
-    """Note the accuracy of the derivatives just computed. `make` is called only if an operator collects accuracies."""
-    collected = [each for each in (now().accuracies, getattr(now().record, "accuracies", None)) if each is not None]
+    """Note the accuracy of the derivatives just computed. `make` is called only if an operator
+    collects accuracies.
+    """
+    collected = [
+        each
+        for each in (now().accuracies, getattr(now().record, "accuracies", None))
+        if each is not None
+    ]
     if collected:
         accuracy = make()
         for each in collected:

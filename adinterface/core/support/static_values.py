@@ -1,4 +1,6 @@
-"""The cache keys of static values: strings, functions, configuration objects and whatever else is no array and no float."""
+"""The cache keys of static values: strings, functions, configuration objects and whatever else is
+no array and no float.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,16 @@ class Unkeyed(Exception):
 #: Classes whose values are equal only if f cannot tell them apart, given equal types.
 _PLAIN = frozenset(
     {
-        bool, int, str, bytes, type(None), type(...), type(NotImplemented), type, types.FunctionType, types.ModuleType,
-        types.BuiltinFunctionType, np.ufunc,
+        bool, int, str, bytes, type(None), type(...), type(NotImplemented), type,
+        types.FunctionType, types.ModuleType, types.BuiltinFunctionType, np.ufunc,
     }
 )  # fmt: skip
 
 
 class Same:
-    """An object as a key: by its hash and equality, or by its identity if it has no hash. The key keeps it alive."""
+    """An object as a key: by its hash and equality, or by its identity if it has no hash. The key
+    keeps it alive.
+    """
 
     __slots__ = ("_hash", "value")
 
@@ -39,7 +43,9 @@ class Same:
             return False
         if self.value is other.value:
             return True
-        return self._hash is not None and self._hash == other._hash and bool(self.value == other.value)
+        return (
+            self._hash is not None and self._hash == other._hash and bool(self.value == other.value)
+        )
 
     def __hash__(self) -> int:
         return id(self.value) if self._hash is None else self._hash
@@ -48,11 +54,13 @@ class Same:
 def key_of(value: Any, fixed: bool = False) -> Any:
     """A key by which values are told apart, as `jax.jit` does.
 
-    The type comes first: 1, 1.0 and True differ, as 0.0 and -0.0 do. Numbers, strings, arrays without numbers, and built-in
-    containers of them are compared by content. Any other object is compared by its hash and equality, or by its identity if it
-    has no hash: a change inside it is not seen.
+    The type comes first: 1, 1.0 and True differ, as 0.0 and -0.0 do. Numbers, strings, arrays
+    without numbers, and built-in containers of them are compared by content. Any other object is
+    compared by its hash and equality, or by its identity if it has no hash: a change inside it is
+    not seen.
 
-    fixed: whether a plan keeps the value and hands it to f in later calls. Then only what cannot change has a key.
+    fixed: whether a plan keeps the value and hands it to f in later calls. Then only what cannot
+    change has a key.
 
     Raises Unkeyed for a value without a key.
     """
@@ -77,7 +85,11 @@ def key_of(value: Any, fixed: bool = False) -> Any:
         if cls in (set, frozenset):
             return cls, frozenset(map(key_of, list(value)))
         if cls is np.ndarray:
-            return value.dtype, value.shape, key_of(value.ravel().tolist()) if value.dtype.hasobject else value.tobytes()
+            return (
+                value.dtype,
+                value.shape,
+                key_of(value.ravel().tolist()) if value.dtype.hasobject else value.tobytes(),
+            )
     except RecursionError:
         raise Unkeyed from None
     return cls, Same(value)

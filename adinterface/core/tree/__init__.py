@@ -1,12 +1,30 @@
-"""Trees: an argument is flattened into leaves and a `Structure`, and results are rebuilt on that structure.
+"""Trees: an argument is flattened into leaves and a `Structure`, and results are rebuilt on that
+structure.
 
-`recognition` finds the handler of a value, `flattening` flattens a tree, `matching` compares a tree with a structure. The
-users' functions on models and gradients are in `adinterface.tree`. May import the contract.
+`recognition` finds the handler of a value, `flattening` flattens a tree, `matching` compares a tree
+with a structure. The users' functions on models and gradients are in `adinterface.tree`. May import
+the contract.
 """
 
-from .flattening import Flattening, Signature, flatten, is_differentiated, is_promoted, owner_of, refuse_endless
+from .flattening import (
+    Flattening,
+    Signature,
+    flatten,
+    is_differentiated,
+    is_promoted,
+    owner_of,
+    refuse_endless,
+)
 from .matching import Matcher, along, flatten_tree, rebuild, structure_key
-from .recognition import HANDLERS, handler_of, is_floating_array, is_opaque_type, register_node, register_stand_in, stood_for
+from .recognition import (
+    HANDLERS,
+    handler_of,
+    is_floating_array,
+    is_opaque_type,
+    register_node,
+    register_stand_in,
+    stood_for,
+)
 from .structures import (
     CARRIED,
     CONSTANT,
@@ -26,8 +44,9 @@ from .structures import (
 )
 
 __all__ = [
-    "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "Flattening", "Given", "HANDLERS", "Leaf", "LeafSpec", "Matcher",
-    "Node", "Owner", "Signature", "Slot", "Static", "Structure", "along", "build_gradient", "count_leaves", "flatten",
-    "flatten_tree", "handler_of", "is_differentiated", "is_floating_array", "is_in_front", "is_opaque_type", "is_promoted",
-    "owner_of", "rebuild", "refuse_endless", "register_node", "register_stand_in", "stood_for", "structure_key",
+    "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "Flattening", "Given", "HANDLERS", "Leaf",
+    "LeafSpec", "Matcher", "Node", "Owner", "Signature", "Slot", "Static", "Structure", "along",
+    "build_gradient", "count_leaves", "flatten", "flatten_tree", "handler_of", "is_differentiated",
+    "is_floating_array", "is_in_front", "is_opaque_type", "is_promoted", "owner_of", "rebuild",
+    "refuse_endless", "register_node", "register_stand_in", "stood_for", "structure_key",
 ]  # fmt: skip

@@ -1,4 +1,5 @@
-"""The common containers: dict, list, tuple, namedtuple, dataclass, attrs, and classes that users register.
+"""The common containers: dict, list, tuple, namedtuple, dataclass, attrs, and classes that users
+register.
 
 May import the contract and `opaque`.
 """
@@ -41,7 +42,11 @@ class _Sequence(NodeType):
 
 class _NamedTuple(NodeType):
     def matches(self, value: object) -> bool:
-        return isinstance(value, tuple) and hasattr(type(value), "_fields") and hasattr(type(value), "_make")
+        return (
+            isinstance(value, tuple)
+            and hasattr(type(value), "_fields")
+            and hasattr(type(value), "_make")
+        )
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         return value, type(value)
@@ -54,7 +59,9 @@ class _NamedTuple(NodeType):
 
 
 class _Dict(NodeType):
-    """`{"b": x, 1: y}` has the children `(x, y)` and the data `(dict, None, ("b", 1))`, in the order of the dict."""
+    """`{"b": x, 1: y}` has the children `(x, y)` and the data `(dict, None, ("b", 1))`, in the
+    order of the dict.
+    """
 
     def matches(self, value: object) -> bool:
         return type(value) in (dict, OrderedDict, defaultdict)
@@ -80,7 +87,8 @@ class _Dict(NodeType):
 
 
 class _RecordDict(NodeType):
-    """A dataclass that is also a dict of its fields that are not None, such as Hugging Face model outputs.
+    """A dataclass that is also a dict of its fields that are not None, such as Hugging Face model
+    outputs.
 
     Its `__init__` keeps attributes and entries equal, so a copy is made by a call of the class.
     """
@@ -104,14 +112,20 @@ class _RecordDict(NodeType):
 
 @functools.lru_cache(maxsize=KEPT_CLASSES)
 def _names(cls: Any) -> tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]:
-    """The names of all fields, of the static ones (`metadata={"static": True}`), and of the cached properties."""
-    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else tuple(cls.__attrs_attrs__)
+    """The names of all fields, of the static ones (`metadata={"static": True}`), and of the cached
+    properties.
+    """
+    fields = (
+        dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else tuple(cls.__attrs_attrs__)
+    )
     static = [field.name for field in fields if field.metadata.get("static", False)]
     return tuple([field.name for field in fields]), frozenset(static), cached_names(cls)
 
 
 class _Fields(NodeType):
-    """Dataclasses and classes of attrs, rebuilt without `__init__`: no check or default runs on a gradient."""
+    """Dataclasses and classes of attrs, rebuilt without `__init__`: no check or default runs on a
+    gradient.
+    """
 
     def matches(self, value: object) -> bool:
         declared = dataclasses.is_dataclass(value) or hasattr(type(value), "__attrs_attrs__")
@@ -123,20 +137,28 @@ class _Fields(NodeType):
         state = state_of(value)
         for name in cached:
             state.pop(name, None)  # cached: f computes it again from the new children
-        dynamic = tuple(name for name in names if name not in static and (name in state or hasattr(value, name)))
+        dynamic = tuple(
+            name for name in names if name not in static and (name in state or hasattr(value, name))
+        )
         # A field with a default and `init=False` is a class attribute until it is set.
         children = [state.pop(name) if name in state else getattr(value, name) for name in dynamic]
         return children, (cls, dynamic, tuple(state.items()))
 
     def key(self, data: Any, fixed: bool = True) -> Any:
         cls, dynamic, state = data
-        return (cls, dynamic, tuple([(name, key_of(value, fixed)) for name, value in state])) if state else data
+        return (
+            (cls, dynamic, tuple([(name, key_of(value, fixed)) for name, value in state]))
+            if state
+            else data
+        )
 
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
         cls, _, state = data
         if state:
             static = _names(cls)[1]
-            return [(f"{cls.__qualname__}.{name}", other) for name, other in state if name not in static]
+            return [
+                (f"{cls.__qualname__}.{name}", other) for name, other in state if name not in static
+            ]
         return ()
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
@@ -153,7 +175,9 @@ class _Fields(NodeType):
 
 
 class Attributes(_Fields):
-    """A class given to `register_node(cls, fields=...)`: attributes that are not named are children in a Constant."""
+    """A class given to `register_node(cls, fields=...)`: attributes that are not named are children
+    in a Constant.
+    """
 
     def __init__(self, cls: type, names: Iterable[str]):
         self.cls: type = cls
@@ -161,8 +185,8 @@ class Attributes(_Fields):
         for name in sorted(self.names):
             if isinstance(getattr(cls, name, None), property):
                 raise TypeError(
-                    f"register_node: {cls.__qualname__}.{name} is a property, which cannot be set. Name the attribute in which "
-                    f"it is kept."
+                    f"register_node: {cls.__qualname__}.{name} is a property, which cannot be set."
+                    " Name the attribute in which it is kept."
                 )
 
     def matches(self, value: object) -> bool:
@@ -176,7 +200,9 @@ class Attributes(_Fields):
         return children, (self.cls, tuple(state), ())
 
     def replace(self, data: Any, children: Sequence[Any]) -> Any:
-        return self.unflatten(data, [part.value if type(part) is Constant else part for part in children])
+        return self.unflatten(
+            data, [part.value if type(part) is Constant else part for part in children]
+        )
 
 
 class Registered(NodeType):
@@ -210,7 +236,8 @@ class Registered(NodeType):
         return [f"<{self.cls.__qualname__} child {i}>" for i in range(count)]
 
 
-#: Tried before the node types of engines: plain containers are the same for every engine, and import none.
+#: Tried before the node types of engines: plain containers are the same for every engine, and
+#: import none.
 PLAIN: tuple[NodeType, ...] = (_Dict(), _Sequence(list), _Sequence(tuple), _NamedTuple())
 #: Tried after the node types of engines: an engine may know such a class better.
 RECORDS: tuple[NodeType, ...] = (_RecordDict(), _Fields())

@@ -43,7 +43,8 @@ class _Place(NamedTuple):
     #: The path of each in error messages: `paths(0)` is `"args[0]['w']"`.
     paths: Callable[[int], str]
     constant: bool = False
-    #: The outermost object that f gets itself and that holds them, as an `nn.Module` its parameters; or None.
+    #: The outermost object that f gets itself and that holds them, as an `nn.Module` its
+    #: parameters; or None.
     owner: Any = None
     #: Whether Python numbers are static there, as in an Equinox module.
     fixed: bool = False
@@ -55,31 +56,47 @@ class _Place(NamedTuple):
         if self.constant:
             return _Place(paths, True)
         owner = value if node_type.is_owner and self.owner is None else self.owner
-        return _Place(paths, False, owner, self.fixed or node_type.fixes_numbers, self.alone and marks_argument(node_type))
+        return _Place(
+            paths,
+            False,
+            owner,
+            self.fixed or node_type.fixes_numbers,
+            self.alone and marks_argument(node_type),
+        )
 
 
 def _no_path(n: int) -> str:
     return "argument"
 
 
-_ARGUMENTS, _INSIDE, _CONSTANT = _Place(_no_path, alone=True), _Place(_no_path), _Place(_no_path, constant=True)
+_ARGUMENTS, _INSIDE, _CONSTANT = (
+    _Place(_no_path, alone=True),
+    _Place(_no_path),
+    _Place(_no_path, constant=True),
+)
 
 
 def is_promoted(dtype: str) -> bool:
-    """Whether an argument of this dtype, `int` for a Python int, is differentiated as a float. No leaf inside a tree is."""
+    """Whether an argument of this dtype, `int` for a Python int, is differentiated as a float. No
+    leaf inside a tree is.
+    """
     return kind(dtype) == "integer"
 
 
 def is_differentiated(dtype: str, *, alone: bool) -> bool:
-    """Whether numbers of this dtype have a derivative. alone: whether they are a whole argument, and may be promoted."""
+    """Whether numbers of this dtype have a derivative. alone: whether they are a whole argument,
+    and may be promoted.
+    """
     return kind(dtype) in ("real", "complex") or (alone and is_promoted(dtype))
 
 
 class Flattening:
-    """One traversal of trees. It decides for each value whether it is a leaf, a node or a static value.
+    """One traversal of trees. It decides for each value whether it is a leaf, a node or a static
+    value.
 
-    With `leaves`, leaves are appended to that list, and static values stay in the structures. Without, each leaf and each
-    static value gets a slot, and structures keep no value alive. A `Signature` makes a key in place of structures and slots.
+    With `leaves`, leaves are appended to that list, and static values stay in the structures.
+    Without, each leaf and each static value gets a slot, and structures keep no value alive. A
+    `Signature` makes a key in place of structures and slots.
 
     with_frozen: whether to include what an owner has frozen, as in a gradient.
     """
@@ -120,9 +137,17 @@ class Flattening:
                     structures.append(self._constant(value, place, n))
                     continue
                 if not (place.constant and isinstance(value, np.ndarray) and not NUMPY.owns(value)):
-                    handler = handler_of(value, scan=not place.constant, alone=place.alone, path=partial(place.paths, n))
+                    handler = handler_of(
+                        value,
+                        scan=not place.constant,
+                        alone=place.alone,
+                        path=partial(place.paths, n),
+                    )
             if handler is None or (
-                handler is PYTHON and (place.fixed or (cls is int and not is_differentiated("int", alone=place.alone)))
+                handler is PYTHON
+                and (
+                    place.fixed or (cls is int and not is_differentiated("int", alone=place.alone))
+                )
             ):
                 structures.append(self._static(value, place))
             elif handler.is_library:
@@ -168,20 +193,39 @@ class Flattening:
             if library is NUMPY and isinstance(value, np.ndarray) and not place.constant:
                 check_ndarray(value, place.paths(n))
             return self._add(value, library, place, False, f"dtype {dtype}")
-        return self._add(value, library, place, not place.constant and is_differentiated(dtype, alone=place.alone))
+        return self._add(
+            value,
+            library,
+            place,
+            not place.constant and is_differentiated(dtype, alone=place.alone),
+        )
 
-    def _add(self, value: Any, library: Library | None, place: _Place, differentiated: bool, reason: str = "") -> Structure:
-        """Keep a value as a leaf or in a slot, and return its place. reason: why it is static; empty for a numeric leaf."""
+    def _add(
+        self,
+        value: Any,
+        library: Library | None,
+        place: _Place,
+        differentiated: bool,
+        reason: str = "",
+    ) -> Structure:
+        """Keep a value as a leaf or in a slot, and return its place. reason: why it is static;
+        empty for a numeric leaf.
+        """
         if self._leaves is not None:
             if library is None or reason:
                 return Static(value, reason)
             self._leaves.append(Leaf(value, library, place.owner, differentiated))
         else:
-            # Compiled code takes the arrays without numbers of engines, such as random keys, and contains those of NumPy.
-            dtype = "" if library is None or (reason and library is not NUMPY) else library.dtype(value)
+            # Compiled code takes the arrays without numbers of engines, such as random keys, and
+            # contains those of NumPy.
+            dtype = (
+                "" if library is None or (reason and library is not NUMPY) else library.dtype(value)
+            )
             owner = None if place.owner is None or reason else type(place.owner)
             self.values.append(value)
-            self.slots.append(Slot(None if reason else library, dtype, differentiated, owner, reason))
+            self.slots.append(
+                Slot(None if reason else library, dtype, differentiated, owner, reason)
+            )
         return DIFFERENTIATED if differentiated else CARRIED
 
     def _key_of_node(self, value: Any, node_type: NodeType, place: _Place, key: list[Any]) -> None:
@@ -196,7 +240,9 @@ class Flattening:
             self._static(Given(data, node_type, place.constant), place)
         if node_type.is_owner:
             self._static(owner_of(node_type, value, children)[0], place)
-        elif not node_type.fixes_numbers and (place is _INSIDE or (place is _ARGUMENTS and not marks_argument(node_type))):
+        elif not node_type.fixes_numbers and (
+            place is _INSIDE or (place is _ARGUMENTS and not marks_argument(node_type))
+        ):
             self.trees(children, _INSIDE)  # the usual place, without a new object
             return
         self.trees(children, place.inside(node_type, value, _no_path))
@@ -208,10 +254,21 @@ class Flattening:
         if self._leaves is None and not node_type.is_owner and not _is_keyed(node_type, data):
             first.append(self._static(Given(data, node_type, place.constant), place))
         itself = [self._static(owner, place) for owner in owner_of(node_type, value, children)]
-        if self._with_frozen and node_type.is_owner and all(type(child) is Constant for child in children):
+        if (
+            self._with_frozen
+            and node_type.is_owner
+            and all(type(child) is Constant for child in children)
+        ):
             children = [child.value for child in children]
-        paths: Callable[[int], str] = lambda k: place.paths(n) + node_type.paths(data, len(children))[k]
-        node = Node(node_type, data, (*itself, *self.trees(children, place.inside(node_type, value, paths))), type(value))
+        paths: Callable[[int], str] = lambda k: (
+            place.paths(n) + node_type.paths(data, len(children))[k]
+        )
+        node = Node(
+            node_type,
+            data,
+            (*itself, *self.trees(children, place.inside(node_type, value, paths))),
+            type(value),
+        )
         if self._with_frozen and is_stateful(node_type):
             node.identity = id(value)
         return node.taking_data((*first, *node.children)) if first else node
@@ -226,7 +283,8 @@ def _is_keyed(node_type: NodeType, data: Any) -> bool:
 
 
 class Signature(Flattening):
-    """The key of the plan of a call with such arguments, from structure, dtypes and shapes; and the values of the slots.
+    """The key of the plan of a call with such arguments, from structure, dtypes and shapes; and the
+    values of the slots.
 
     Raises Unkeyed for a value that cannot be compared, and the errors of flattening.
     """
@@ -235,7 +293,13 @@ class Signature(Flattening):
 
     def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any]):
         parts: list[Any] = [len(args)]
-        self._leaves, self._key, self.values, self.owned, self.static_slots = None, parts, [], [], []
+        self._leaves, self._key, self.values, self.owned, self.static_slots = (
+            None,
+            parts,
+            [],
+            [],
+            [],
+        )
         self.trees(args, _ARGUMENTS)
         for name, value in kwargs.items():
             parts.append(name)
@@ -257,7 +321,11 @@ def owner_of(node_type: NodeType, value: Any, children: Sequence[Any]) -> list[O
     """The first child of an owner: `[Owner(value, its children)]`; `[]` for any other node."""
     if not node_type.is_owner:
         return []
-    return [Owner(value, tuple([child.value if type(child) is Constant else child for child in children]))]
+    return [
+        Owner(
+            value, tuple([child.value if type(child) is Constant else child for child in children])
+        )
+    ]
 
 
 def flatten(
@@ -268,10 +336,13 @@ def flatten(
     alone: bool = False,
     with_frozen: bool = False,
 ) -> tuple[Structure, list[Leaf]]:
-    """The structure of a tree, and its numeric leaves in order, appended to `leaves` if that is given.
+    """The structure of a tree, and its numeric leaves in order, appended to `leaves` if that is
+    given.
 
-    name: of the tree, in error messages. alone: whether the tree is a whole argument, which is promoted if it is an integer.
-    with_frozen: whether to include what an owner has frozen, as in a gradient. Raises TreeError for a tree that contains
+    name: of the tree, in error messages. alone: whether the tree is a whole argument, which is
+        promoted if it is an integer.
+    with_frozen: whether to include what an owner has frozen, as in a gradient. Raises TreeError for
+        a tree that contains
     itself, or is nested too deep.
     """
     leaves = [] if leaves is None else leaves
@@ -280,7 +351,9 @@ def flatten(
 
 
 def refuse_endless(path: str, root: Any) -> None:
-    """After a RecursionError: raise TreeError for a value that contains itself, or is nested too deep for Python."""
+    """After a RecursionError: raise TreeError for a value that contains itself, or is nested too
+    deep for Python.
+    """
     depth = 0
     above: dict[int, str] = {}  # the nodes between the root and this one, with the key of each
     done: set[int] = set()
@@ -297,8 +370,8 @@ def refuse_endless(path: str, root: Any) -> None:
             keys = list(above)
             first = "".join([above[k] for k in keys[: keys.index(id(value)) + 1]])
             raise TreeError(
-                f"{''.join(above.values())}{key} is {first} itself, so there is no end to it. Leave such a reference out, "
-                f"or hold a weakref.ref."
+                f"{''.join(above.values())}{key} is {first} itself, so there is no end to it. Leave"
+                " such a reference out, or hold a weakref.ref."
             )
         handler = handler_of(value, scan=False)
         if id(value) in done or not isinstance(handler, NodeType):
@@ -307,11 +380,16 @@ def refuse_endless(path: str, root: Any) -> None:
         depth = max(depth, len(above))
         stack.append((value, key, False))
         children, data = handler.flatten(value)
-        stack.extend([(child, name, True) for child, name in zip(children, handler.paths(data, len(children)))])
+        stack.extend(
+            [
+                (child, name, True)
+                for child, name in zip(children, handler.paths(data, len(children)))
+            ]
+        )
     if depth > _DEEP:
         raise TreeError(
-            f"{path} is nested {depth:,} levels deep, deeper than Python's recursion limit lets it be taken apart. Put its "
-            f"levels one after another into a list."
+            f"{path} is nested {depth:,} levels deep, deeper than Python's recursion limit lets it"
+            " be taken apart. Put its levels one after another into a list."
         )
 
 
@@ -330,4 +408,12 @@ def _reason(value: Any, place: _Place) -> str:
     return f"{'None' if value is None else type(value).__name__} has no gradient"
 
 
-__all__ = ["Flattening", "Signature", "flatten", "owner_of", "is_differentiated", "is_promoted", "refuse_endless"]
+__all__ = [
+    "Flattening",
+    "Signature",
+    "flatten",
+    "owner_of",
+    "is_differentiated",
+    "is_promoted",
+    "refuse_endless",
+]

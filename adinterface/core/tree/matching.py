@@ -32,17 +32,23 @@ Fits = Callable[[Any, Any, str, str], None]
 
 
 class Matcher(ABC):
-    """Walks a structure and another tree together. A subclass defines the errors where the two differ."""
+    """Walks a structure and another tree together. A subclass defines the errors where the two
+    differ.
+    """
 
     #: Whether containers must have the same class. Otherwise an OrderedDict matches a dict.
     strict: ClassVar[bool] = False
     #: Whether None may replace any subtree.
     optional: ClassVar[bool] = True
 
-    def walk(self, structure: Structure, other: Any, path: str) -> Iterator[tuple[str, Structure, Any]]:
-        """The path of each place, the place, and the other tree's value there, or None. A Constant is one place.
+    def walk(
+        self, structure: Structure, other: Any, path: str
+    ) -> Iterator[tuple[str, Structure, Any]]:
+        """The path of each place, the place, and the other tree's value there, or None. A Constant
+        is one place.
 
-        The structure of `[x, {"a": y}]` and `[1, {"a": 2}]` give `("[0]", place, 1)` and `("[1]['a']", place, 2)`.
+        The structure of `[x, {"a": y}]` and `[1, {"a": 2}]` give `("[0]", place, 1)` and
+        `("[1]['a']", place, 2)`.
         """
         if isinstance(structure, Node) and structure.type is CONSTANT:
             yield path, structure, other
@@ -52,17 +58,27 @@ class Matcher(ABC):
         if not isinstance(structure, Node):
             yield path, structure, other
             return
-        if structure.type.stands_for_array and other is not None and handler_of(other, scan=False) is not structure.type:
+        if (
+            structure.type.stands_for_array
+            and other is not None
+            and handler_of(other, scan=False) is not structure.type
+        ):
             yield from self.walk(structure.children[0], other, path)
             return
         keys = structure.keys()
-        parts = [None] * len(keys) if other is None and self.optional else self.parts(structure, keys, other, path)
+        parts = (
+            [None] * len(keys)
+            if other is None and self.optional
+            else self.parts(structure, keys, other, path)
+        )
         for child, key, part in zip(structure.inner, keys, parts):
             yield from self.walk(child, part, path + key)
 
     def parts(self, node: Node, keys: Sequence[str], other: Any, path: str) -> Sequence[Any]:
         """The other tree's values for the children of a node, in the node's order."""
-        if handler_of(other, scan=False) is not node.type or (self.strict and type(other) is not node.cls):
+        if handler_of(other, scan=False) is not node.type or (
+            self.strict and type(other) is not node.cls
+        ):
             raise self.of_other_class(node, other, path)
         parts, seen = self.children(node, other)
         if seen == keys:
@@ -82,21 +98,31 @@ class Matcher(ABC):
         """The error for a value that is not a container like the node."""
 
     @abstractmethod
-    def of_other_keys(self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str) -> Exception:
-        """The error for a container with other children. keys, seen: the expected and the actual paths."""
+    def of_other_keys(
+        self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str
+    ) -> Exception:
+        """The error for a container with other children. keys, seen: the expected and the actual
+        paths.
+        """
 
 
-# Trees of the user ------------------------------------------------------------------------------------------------------
+# Trees of the user
+# ------------------------------------------------------------------------------------------------
 
 
 def flatten_tree(tree: Any) -> tuple[Structure, list[Leaf]]:
     """The structure of a tree and its numeric leaves, in order.
 
-    Inside f, leaves that the caller wrapped in a Constant are marked as not differentiated, unless the tree has no others.
+    Inside f, leaves that the caller wrapped in a Constant are marked as not differentiated, unless
+    the tree has no others.
     """
     structure, result = flatten(tree, "the tree", with_frozen=True)
     constants = {id(value) for value in now().kinds.constants}
-    kept = [leaf.differentiated and id(leaf.value) not in constants for leaf in result] if constants else []
+    kept = (
+        [leaf.differentiated and id(leaf.value) not in constants for leaf in result]
+        if constants
+        else []
+    )
     if any(kept):
         result = [replace(leaf, differentiated=keeps) for leaf, keeps in zip(result, kept)]
         left = iter(kept)
@@ -109,9 +135,11 @@ def flatten_tree(tree: Any) -> tuple[Structure, list[Leaf]]:
 
 
 def rebuild(structure: Structure, values: Iterator[Any]) -> Any:
-    """The user's tree with other leaves. Constants stay wrapped; static values are shared with the first tree.
+    """The user's tree with other leaves. Constants stay wrapped; static values are shared with the
+    first tree.
 
-    An object that f may write to, and that is at several places of the first tree, is one object here, too.
+    An object that f may write to, and that is at several places of the first tree, is one object
+    here, too.
     """
     objects: dict[int | None, Any] = {}
 
@@ -132,10 +160,12 @@ def along(
     any_value: bool = False,
     fits: Fits | None = None,
 ) -> list[Any]:
-    """Another tree's value for each leaf; None where it has none, or where the leaf is in a Constant.
+    """Another tree's value for each leaf; None where it has none, or where the leaf is in a
+    Constant.
 
     leaves: those of the structure. fits: a further check of two leaves, such as `require_shape`.
-    Raises TreeError, naming both trees, for another structure, or without `any_value` for a value that is not numeric.
+    Raises TreeError, naming both trees, for another structure, or without `any_value` for a value
+    that is not numeric.
     """
     matcher = _Beside(name, first)
     result: list[Any] = []
@@ -144,7 +174,11 @@ def along(
             result.extend([None] * count_leaves(place))
         elif not isinstance(place, Static):
             leaf = leaves[len(result)]
-            if part is not None and not any_value and not isinstance(handler_of(part, scan=False), Library):
+            if (
+                part is not None
+                and not any_value
+                and not isinstance(handler_of(part, scan=False), Library)
+            ):
                 raise matcher.misfit(type(leaf.value), part, path)
             if part is not None and fits is not None and leaf.differentiated:
                 fits(leaf.value, part, name + path, first)
@@ -163,8 +197,14 @@ class _Beside(Matcher):
     def misfit(self, cls: type, other: Any, path: str) -> TreeError:
         remedy = ""
         if type(other) is tuple and len(other) == 1 and not path:
-            remedy = " A gradient comes as a tuple with an entry for each argument of f: pass the entry, gradient(...)[0]."
-        return TreeError(f"{self.name}{path} is a {type(other).__name__}, but {self.first} has a {cls.__name__} there.{remedy}")
+            remedy = (
+                " A gradient comes as a tuple with an entry for each argument of f: pass the entry,"
+                " gradient(...)[0]."
+            )
+        return TreeError(
+            f"{self.name}{path} is a {type(other).__name__}, but {self.first} has a {cls.__name__}"
+            f" there.{remedy}"
+        )
 
     def children(self, node: Node, other: Any) -> tuple[Sequence[Any], Sequence[str]]:
         return node.type.parts(node.data, other)
@@ -172,19 +212,29 @@ class _Beside(Matcher):
     def of_other_class(self, node: Node, other: Any, path: str) -> TreeError:
         return self.misfit(node.cls, other, path)
 
-    def of_other_keys(self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str) -> TreeError:
+    def of_other_keys(
+        self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str
+    ) -> TreeError:
         if len(keys) != len(seen):
-            return TreeError(f"{self.name}{path} has {len(seen)} children, but {self.first} has {len(keys)} there.")
+            return TreeError(
+                f"{self.name}{path} has {len(seen)} children, but {self.first} has {len(keys)}"
+                " there."
+            )
         mine, others = [", ".join([key.strip("[].") for key in some]) for some in (keys, seen)]
-        return TreeError(f"{self.name}{path} has the keys {others}, but {self.first} has {mine} there.")
+        return TreeError(
+            f"{self.name}{path} has the keys {others}, but {self.first} has {mine} there."
+        )
 
 
 def structure_key(structure: Structure) -> Any:
     """A key that is equal for structures that f cannot tell apart."""
-    return structure.fold(_place_key, lambda node, keys: (node.type, node.type.key(node.data, False), tuple(keys)))
+    return structure.fold(
+        _place_key, lambda node, keys: (node.type, node.type.key(node.data, False), tuple(keys))
+    )
 
 
 def _place_key(place: LeafSpec) -> Any:
     if not isinstance(place, Static):
         return place.differentiated
-    return None if type(place.value) is Owner else key_of(place.value)  # its children have keys of their own
+    # its children have keys of their own
+    return None if type(place.value) is Owner else key_of(place.value)

@@ -1,7 +1,7 @@
 """The contents of values that no node type flattens. May import the contract.
 
-A gradient that is silently None for an object full of numbers would be wrong, so the attributes and entries of an opaque object
-are looked at, with the containers among them, but not objects inside.
+A gradient that is silently None for an object full of numbers would be wrong, so the attributes and
+entries of an opaque object are looked at, with the containers among them, but not objects inside.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 from ..contract.library import has_floats
 
 _NEVER_HIDES = (
-    str, bytes, bool, int, float, complex, type(None), type, enum.Enum, types.FunctionType, types.BuiltinFunctionType,
-    types.MethodType, types.ModuleType, np.ufunc, np.dtype,
+    str, bytes, bool, int, float, complex, type(None), type, enum.Enum, types.FunctionType,
+    types.BuiltinFunctionType, types.MethodType, types.ModuleType, np.ufunc, np.dtype,
 )  # fmt: skip
 
 
@@ -27,7 +27,9 @@ _NEVER_HIDES = (
 def cached_names(cls: type) -> tuple[str, ...]:
     """The cached properties of a class, which are computed again where they are missing."""
     members = [item for base in cls.__mro__ for item in vars(base).items()]
-    return tuple([name for name, member in members if isinstance(member, functools.cached_property)])
+    return tuple(
+        [name for name, member in members if isinstance(member, functools.cached_property)]
+    )
 
 
 def state_of(value: object) -> dict[str, Any]:
@@ -38,7 +40,11 @@ def state_of(value: object) -> dict[str, Any]:
         for name in (slots,) if isinstance(slots, str) else slots:
             if name in ("__dict__", "__weakref__"):
                 continue
-            mangled = f"_{cls.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
+            mangled = (
+                f"_{cls.__name__.lstrip('_')}{name}"
+                if name.startswith("__") and not name.endswith("__")
+                else name
+            )
             try:
                 state[mangled] = object.__getattribute__(value, mangled)
             except AttributeError:  # a slot that was never set
@@ -52,13 +58,15 @@ def is_number(value: object) -> bool:
 
 
 def buffer_has_floats(value: object) -> bool | None:
-    """Whether a value that NumPy can convert (`array.array`, `memoryview`, pandas) has a floating dtype.
+    """Whether a value that NumPy can convert (`array.array`, `memoryview`, pandas) has a floating
+    dtype.
 
     None for any other value.
     """
     cls = type(value)
     if hasattr(cls, "__array__"):
-        kind = getattr(getattr(value, "dtype", None), "kind", "O")  # without reading the data, which may be in a file
+        # without reading the data, which may be in a file
+        kind = getattr(getattr(value, "dtype", None), "kind", "O")
         if kind != "O":
             return kind in ("f", "c")
         source: Any = value
@@ -76,8 +84,11 @@ def buffer_has_floats(value: object) -> bool | None:
     return has_floats(array.dtype)
 
 
-def hidden(value: object, is_array: Callable[[object], bool], *, numbers: bool = False) -> str | None:
-    """The path inside an opaque object to a floating array, or with `numbers` to a number; None if there is none.
+def hidden(
+    value: object, is_array: Callable[[object], bool], *, numbers: bool = False
+) -> str | None:
+    """The path inside an opaque object to a floating array, or with `numbers` to a number; None if
+    there is none.
 
     `".layers[0]"` for an object whose attribute `layers` is a list of arrays.
     """

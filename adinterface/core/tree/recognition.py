@@ -31,7 +31,9 @@ HANDLERS: dict[type, Library | NodeType] = {}
 
 @overload
 def register_node(
-    cls: type[T], flatten: Callable[[T], tuple[Iterable[Any], Any]], unflatten: Callable[[Any, Sequence[Any]], T]
+    cls: type[T],
+    flatten: Callable[[T], tuple[Iterable[Any], Any]],
+    unflatten: Callable[[Any, Sequence[Any]], T],
 ) -> type[T]: ...
 
 
@@ -48,27 +50,35 @@ def register_node(
 ) -> type[T]:
     """Register a class, so that its instances are nodes of trees.
 
-    `flatten(obj)` gives `(children, data)`: children are trees, data is everything else. `unflatten(data, children)`
-    builds an object; children may be numbers, an engine's arrays, gradients or None, so it should check nothing.
+    `flatten(obj)` gives `(children, data)`: children are trees, data is everything else.
+    `unflatten(data, children)` builds an object; children may be numbers, an engine's arrays,
+    gradients or None, so it should check nothing.
 
-    fields: in place of the two functions, the names of the attributes that are children. All other attributes are carried
-    along as in a Constant, with gradient None; objects are built again without `__init__`.
+    fields: in place of the two functions, the names of the attributes that are children. All other
+    attributes are carried along as in a Constant, with gradient None; objects are built again
+    without `__init__`.
 
-    Returns the class. Raises ValueError if the class is registered already, TypeError for a class with a built-in meaning: a
-    built-in container, a number, an array.
+    Returns the class. Raises ValueError if the class is registered already, TypeError for a class
+    with a built-in meaning: a built-in container, a number, an array.
     """
-    if (fields is None) != (flatten is not None and unflatten is not None) or isinstance(fields, str):
+    if (fields is None) != (flatten is not None and unflatten is not None) or isinstance(
+        fields, str
+    ):
         raise TypeError(
-            "register_node takes both functions, register_node(cls, flatten, unflatten), or the names of the attributes that "
-            "are differentiated, register_node(cls, fields=['w', 'b'])."
+            "register_node takes both functions, register_node(cls, flatten, unflatten), or the"
+            " names of the attributes that are differentiated, register_node(cls, fields=['w',"
+            " 'b'])."
         )
     if not isinstance(cls, type) or _has_meaning(cls):
         raise TypeError(
-            f"register_node: {getattr(cls, '__qualname__', cls)} is no class of yours: what its objects are is settled before "
-            f"registered classes are looked up. Derive a class from it and register that one."
+            f"register_node: {getattr(cls, '__qualname__', cls)} is no class of yours: what its"
+            " objects are is settled before registered classes are looked up. Derive a class from"
+            " it and register that one."
         )
     if cls in _registered:
-        raise ValueError(f"{cls.__qualname__} is registered already; a class is flattened in one way.")
+        raise ValueError(
+            f"{cls.__qualname__} is registered already; a class is flattened in one way."
+        )
     if fields is not None:
         _registered[cls] = Attributes(cls, fields)
     elif flatten is not None and unflatten is not None:
@@ -83,7 +93,8 @@ def register_stand_in(
     flatten: Callable[[T], tuple[Iterable[Any], Any]],
     unflatten: Callable[[Any, Sequence[Any]], T],
 ) -> None:
-    """As `register_node`, for a class of this package that wraps one array and is accepted wherever an array is expected.
+    """As `register_node`, for a class of this package that wraps one array and is accepted wherever
+    an array is expected.
 
     Called at import, so it does not load engines.
     """
@@ -92,7 +103,9 @@ def register_stand_in(
 
 
 def register_marker(cls: type, node_type: NodeType) -> None:
-    """As `register_node`, for a class such as `Each(x)`, which says something about the tree x. Called at import."""
+    """As `register_node`, for a class such as `Each(x)`, which says something about the tree x.
+    Called at import.
+    """
     _registered[cls] = node_type
 
 
@@ -116,12 +129,17 @@ def _has_meaning(cls: type) -> bool:
 
 
 def handler_of(
-    value: Any, *, scan: bool = True, alone: bool = False, path: Callable[[], str] = lambda: "argument"
+    value: Any,
+    *,
+    scan: bool = True,
+    alone: bool = False,
+    path: Callable[[], str] = lambda: "argument",
 ) -> Library | NodeType | None:
-    """The handler of this value: the library of a leaf, the type of a node, or None for an opaque value.
+    """The handler of this value: the library of a leaf, the type of a node, or None for an opaque
+    value.
 
-    With `scan`, an opaque object that holds floating arrays raises NotDifferentiableError. alone: whether the value is a whole
-    argument, for which an object that holds numbers raises, too.
+    With `scan`, an opaque object that holds floating arrays raises NotDifferentiableError. alone:
+    whether the value is a whole argument, for which an object that holds numbers raises, too.
     """
     cls = type(value)
     known = HANDLERS.get(cls)
@@ -143,10 +161,12 @@ def handler_of(
 
 _OPAQUE_AT_SIGHT = (str, bytes, bool, type(None), type)
 _PLAIN_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc)
-#: Classes of opaque values without anything to differentiate, and classes that were found to be such.
+#: Classes of opaque values without anything to differentiate, and classes that were found to be
+#: such.
 _OPAQUE: set[type] = {*_OPAQUE_AT_SIGHT, *_PLAIN_CALLABLES, functools.partial}
 _SETTLED = (
-    *_OPAQUE_AT_SIGHT, object, int, float, complex, dict, OrderedDict, defaultdict, list, tuple, np.ndarray, Constant,
+    *_OPAQUE_AT_SIGHT, object, int, float, complex, dict, OrderedDict, defaultdict, list, tuple,
+    np.ndarray, Constant,
 )  # fmt: skip
 
 
@@ -186,17 +206,23 @@ def _find_handler(value: Any, path: Callable[[], str]) -> Library | NodeType | N
 def _check_opaque(value: Any, path: str, alone: bool) -> None:
     cls = type(value)
     name = f"{cls.__module__}.{cls.__qualname__}"
-    if is_number(value) or (alone and isinstance(value, numbers.Number) and not isinstance(value, (int, enum.Enum))):
+    if is_number(value) or (
+        alone and isinstance(value, numbers.Number) and not isinstance(value, (int, enum.Enum))
+    ):
         plain = "complex" if isinstance(value, complex) else "float"
         raise NotDifferentiableError(
-            f"{path} is {an(name)}, a number that no engine differentiates: it would silently have no gradient. "
-            f"Pass {plain}(x), or wrap it in Constant(...)."
+            f"{path} is {an(name)}, a number that no engine differentiates: it would silently have"
+            f" no gradient. Pass {plain}(x), or wrap it in Constant(...)."
         )
     if buffer_has_floats(value):
-        remedy = other_packages.advice(value) or "Pass numpy.asarray(x) or what it is made of, or wrap it in Constant(...)."
+        remedy = (
+            other_packages.advice(value)
+            or "Pass numpy.asarray(x) or what it is made of, or wrap it in Constant(...)."
+        )
         raise NotDifferentiableError(
-            f"{path} is {an(name)}. {remedy} No engine differentiates its floating numbers where they are, so they would "
-            f"silently have no gradient. Or register the class with register_node({cls.__qualname__}, flatten, unflatten)."
+            f"{path} is {an(name)}. {remedy} No engine differentiates its floating numbers where"
+            " they are, so they would silently have no gradient. Or register the class with"
+            f" register_node({cls.__qualname__}, flatten, unflatten)."
         )
     inner, what = hidden(value, is_floating_array), "a floating array"
     if inner is None and alone:
@@ -208,23 +234,29 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
         if inner.startswith("."):
             way = f"fields=[{inner[1:].partition('.')[0].partition('[')[0]!r}]"
         remedy = other_packages.advice(value) or (
-            f"Register the class with register_node({cls.__qualname__}, {way}){_or_dataclass(cls)}, or wrap it in "
-            f"Constant(...)."
+            f"Register the class with register_node({cls.__qualname__}, {way}){_or_dataclass(cls)},"
+            " or wrap it in Constant(...)."
         )
         raise NotDifferentiableError(
-            f"{path} is {an(name)}, which adinterface cannot look into, but {path}{inner} is {what}: it would silently have no "
-            f"gradient. {remedy}"
+            f"{path} is {an(name)}, which adinterface cannot look into, but {path}{inner} is"
+            f" {what}: it would silently have no gradient. {remedy}"
         )
 
 
 def _or_dataclass(cls: type) -> str:
-    """A remedy for a class that the user can edit; empty for a class of Python or of an installed package."""
+    """A remedy for a class that the user can edit; empty for a class of Python or of an installed
+    package.
+    """
     module = sys.modules.get(cls.__module__)
     if cls.__module__ == "__main__":
         return ", make it a dataclass"
     if cls.__module__.partition(".")[0] in sys.stdlib_module_names:
         return ""
-    return "" if "site-packages" in (getattr(module, "__file__", None) or "") else ", make it a dataclass"
+    return (
+        ""
+        if "site-packages" in (getattr(module, "__file__", None) or "")
+        else ", make it a dataclass"
+    )
 
 
 def is_floating_array(value: object) -> bool:
@@ -238,14 +270,20 @@ def is_floating_array(value: object) -> bool:
 
 
 def refuse_hidden_arrays(value: object, where: str, owner: object) -> None:
-    """Raise NotDifferentiableError for an attribute of `owner` that holds a floating array without being a field."""
-    inner = "" if is_floating_array(value) or buffer_has_floats(value) else hidden(value, is_floating_array)
+    """Raise NotDifferentiableError for an attribute of `owner` that holds a floating array without
+    being a field.
+    """
+    inner = (
+        ""
+        if is_floating_array(value) or buffer_has_floats(value)
+        else hidden(value, is_floating_array)
+    )
     if inner is not None:
         remedy = other_packages.advice(owner) or (
-            "Declare it as a field, mark it static with field(metadata={'static': True}), register the class with "
-            "register_node, or wrap the object in Constant(...)."
+            "Declare it as a field, mark it static with field(metadata={'static': True}), register"
+            " the class with register_node, or wrap the object in Constant(...)."
         )
         raise NotDifferentiableError(
-            f"{where}{inner} is an attribute that is not a field but holds a floating array, which would silently have no "
-            f"gradient. {remedy}"
+            f"{where}{inner} is an attribute that is not a field but holds a floating array, which"
+            f" would silently have no gradient. {remedy}"
         )

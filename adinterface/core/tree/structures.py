@@ -16,7 +16,8 @@ T = TypeVar("T")
 class Constant:
     """Marks a value that is not differentiated: an argument, or any node inside one.
 
-    f receives the wrapped value; the gradient there is None. A frozen layer of a model, an axis, a batch of data:
+    f receives the wrapped value; the gradient there is None. A frozen layer of a model, an axis, a
+    batch of data:
 
     >>> from adinterface import AutoFiniteDifferences, Constant, gradient
     >>> gradient(lambda x, n: x**n, AutoFiniteDifferences(), 3.0, Constant(2))[1] is None
@@ -52,7 +53,9 @@ class LeafSpec:
         return next(gradients) if self.differentiated else None
 
     def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
-        """Computes bottom-up: `place` for each place, `node` for each node with the results of its children."""
+        """Computes bottom-up: `place` for each place, `node` for each node with the results of its
+        children.
+        """
         return place(self)
 
     def places(self, path: str) -> Iterator[tuple[str, Structure]]:
@@ -81,14 +84,27 @@ class Static(LeafSpec):
 DIFFERENTIATED, CARRIED = LeafSpec(True), LeafSpec(False)
 
 
-#: In place of the data of a node, if the data may change: a plan holds none, and each call has it in front of the children.
+#: In place of the data of a node, if the data may change: a plan holds none, and each call has it
+#: in front of the children.
 GIVEN = object()
 
 
 class Node:
-    """A container as a structure: its type, the data that the type needs to build it again, and its class."""
+    """A container as a structure: its type, the data that the type needs to build it again, and its
+    class.
+    """
 
-    __slots__ = ("_keys", "children", "cls", "data", "differentiated", "flat", "identity", "inner", "type")
+    __slots__ = (
+        "_keys",
+        "children",
+        "cls",
+        "data",
+        "differentiated",
+        "flat",
+        "identity",
+        "inner",
+        "type",
+    )
 
     def __init__(self, node_type: NodeType, data: Any, children: Sequence[Structure], cls: type):
         self.type: NodeType = node_type
@@ -96,12 +112,15 @@ class Node:
         self.children: tuple[Structure, ...] = tuple(children)
         self.cls: type = cls
         #: The children, without what an owner and `GIVEN` data have in front.
-        self.inner: tuple[Structure, ...] = self.children[1:] if node_type.is_owner or data is GIVEN else self.children
+        self.inner: tuple[Structure, ...] = (
+            self.children[1:] if node_type.is_owner or data is GIVEN else self.children
+        )
         #: Whether every child is a leaf, and whether each of `inner` has a gradient.
         self.flat: bool = _LEAVES.issuperset(self.children)
         self.differentiated: bool = _DIFFERENTIATED.issuperset(self.inner)
         self._keys: list[str] | None = None
-        #: In a user's tree, what identifies an object that f may write to: a tree of the same form has one there, too.
+        #: In a user's tree, what identifies an object that f may write to: a tree of the same form
+        #: has one there, too.
         self.identity: int | None = None
 
     def with_children(self, children: Sequence[Structure]) -> Node:
@@ -123,7 +142,11 @@ class Node:
 
     def made(self, make: Callable[[Any, Sequence[Any]], Any], children: Sequence[Any]) -> Any:
         """A container made by a method of the type, from data and children."""
-        return make(self.data, children) if self.data is not GIVEN else make(children[0].value, children[1:])
+        return (
+            make(self.data, children)
+            if self.data is not GIVEN
+            else make(children[0].value, children[1:])
+        )
 
     def build(self, leaves: Iterator[Any]) -> Any:
         if self.flat:
@@ -191,7 +214,9 @@ class Marker(NodeType):
 
 
 def is_stateful(node_type: NodeType) -> bool:
-    """Whether f may write into such objects: something surrounds their calls, and they are no markers, which f does not see."""
+    """Whether f may write into such objects: something surrounds their calls, and they are no
+    markers, which f does not see.
+    """
     return "around" in node_type.gives and not isinstance(node_type, Marker)
 
 
@@ -223,7 +248,9 @@ class Given(NamedTuple):
 
 
 def is_in_front(value: Any) -> bool:
-    """Whether a slot's value is no child, but what builds the gradient of a node: an owner, or data."""
+    """Whether a slot's value is no child, but what builds the gradient of a node: an owner, or
+    data.
+    """
     return type(value) is Owner or (type(value) is Given and not value.constant)
 
 
@@ -239,11 +266,14 @@ class Leaf:
 
 
 class Slot(NamedTuple):
-    """The place of a leaf, or of a static value, in the arguments of a plan. It keeps no value alive."""
+    """The place of a leaf, or of a static value, in the arguments of a plan. It keeps no value
+    alive.
+    """
 
     #: None for a static value.
     library: Library | None
-    #: Of a static value: that of an array without numbers, such as strings, which compiled code contains; otherwise empty.
+    #: Of a static value: that of an array without numbers, such as strings, which compiled code
+    #: contains; otherwise empty.
     dtype: str
     differentiated: bool
     #: The class of the object that holds the leaf for f, if there is one.
@@ -254,7 +284,9 @@ class Slot(NamedTuple):
 
 def count_leaves(structure: Structure) -> int:
     """How many numeric leaves a structure has."""
-    return structure.fold(lambda place: int(type(place) is LeafSpec), lambda node, counts: sum(counts))
+    return structure.fold(
+        lambda place: int(type(place) is LeafSpec), lambda node, counts: sum(counts)
+    )
 
 
 def build_gradient(structure: Structure, gradients: Iterator[Any]) -> Any:

@@ -1,4 +1,5 @@
-"""`adinterface.tree`, what users do with models and gradients: map over leaves, add them up, make vectors and matrices of them.
+"""`adinterface.tree`, what users do with models and gradients: map over leaves, add them up, make
+vectors and matrices of them.
 
 No operator needs it. May import core, `Duplicated` and `Each`.
 """

@@ -1,6 +1,8 @@
-"""Trees as vectors: sums, multiples, inner products and norms, each leaf in its own library and dtype.
+"""Trees as vectors: sums, multiples, inner products and norms, each leaf in its own library and
+dtype.
 
-The inner product is the real one, Re sum(conj(a) b), in which a gradient is the steepest ascent, of complex numbers too.
+The inner product is the real one, Re sum(conj(a) b), in which a gradient is the steepest ascent, of
+complex numbers too.
 """
 
 from __future__ import annotations
@@ -17,7 +19,15 @@ from ...core.contract.tracing import untraced
 from ...core.tree.matching import along, flatten_tree, rebuild
 from ...core.tree.recognition import handler_of
 from ...core.tree.structures import DIFFERENTIATED, Leaf, Structure
-from .mapping import is_complex, leaf_path, map, precision, require_leaf, require_like, require_shape
+from .mapping import (
+    is_complex,
+    leaf_path,
+    map,
+    precision,
+    require_leaf,
+    require_like,
+    require_shape,
+)
 
 
 @untraced
@@ -33,9 +43,11 @@ def zeros_like(tree: Any) -> Any:
 
 @untraced
 def add(a: Any, b: Any) -> Any:
-    """a + b, leaf by leaf; where b has None, a's leaf. The leaves keep the type and dtype that they have in a.
+    """a + b, leaf by leaf; where b has None, a's leaf. The leaves keep the type and dtype that they
+    have in a.
 
-    Nothing is broadcast. Raises TreeError, with the path, where b has another structure or shape, or is complex and a is real.
+    Nothing is broadcast. Raises TreeError, with the path, where b has another structure or shape,
+    or is complex and a is real.
 
     >>> from adinterface import tree
     >>> tree.add({"w": 1.0, "b": 2.0}, {"w": 0.5, "b": None})
@@ -59,8 +71,8 @@ def scale(factor: Any, tree: Any) -> Any:
 def axpy(factor: Any, x: Any, y: Any) -> Any:
     """factor * x + y, as in BLAS: like y, whose leaves are kept where x has None.
 
-    factor: a number or a 0-d array. Nothing is broadcast. Raises TreeError, with the path, where x has another structure or
-    shape, or is complex and y is real.
+    factor: a number or a 0-d array. Nothing is broadcast. Raises TreeError, with the path, where x
+    has another structure or shape, or is complex and y is real.
 
     >>> from adinterface import tree
     >>> tree.axpy(-0.1, {"w": 2.0}, {"w": 1.0})
@@ -76,9 +88,11 @@ def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     others = along(structure, result, b, "tree 2", fits=require_like)
     with precision(result):
         values = [
-            like(function(*in_one_library(leaf.value, other)), leaf.value)
-            if leaf.differentiated and other is not None
-            else leaf.value
+            (
+                like(function(*in_one_library(leaf.value, other)), leaf.value)
+                if leaf.differentiated and other is not None
+                else leaf.value
+            )
             for leaf, other in zip(result, others)
         ]
     return rebuild(structure, iter(values))
@@ -88,9 +102,9 @@ def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
 def vdot(a: Any, b: Any) -> Any:
     """The real inner product Re sum(conj(a) b) of two trees; what is None in b counts as zero.
 
-    A float for NumPy's and Python's numbers, else a 0-d array of the engine; of the first, where leaves are of several.
-    Nothing is broadcast. Raises TreeError, with the path, where b has another structure or shape, ConversionError where two
-    engines trace leaves.
+    A float for NumPy's and Python's numbers, else a 0-d array of the engine; of the first, where
+    leaves are of several. Nothing is broadcast. Raises TreeError, with the path, where b has
+    another structure or shape, ConversionError where two engines trace leaves.
 
     >>> from adinterface import tree
     >>> tree.vdot({"w": [1.0, 2.0]}, {"w": [3.0, 4.0]})
@@ -109,10 +123,11 @@ def vdot(a: Any, b: Any) -> Any:
 
 @untraced
 def norm(tree: Any, ord: Literal[1, 2] | float = 2) -> Any:
-    """The norm of all leaves as one vector: Euclidean, the sum of moduli (1) or the largest modulus (`math.inf`).
+    """The norm of all leaves as one vector: Euclidean, the sum of moduli (1) or the largest modulus
+    (`math.inf`).
 
-    A float for NumPy's and Python's numbers, else a 0-d array of the engine; of the first, where leaves are of several. Raises
-    ValueError for another `ord`.
+    A float for NumPy's and Python's numbers, else a 0-d array of the engine; of the first, where
+    leaves are of several. Raises ValueError for another `ord`.
 
     >>> from adinterface import tree
     >>> tree.norm({"w": 3.0, "b": 4.0})
@@ -140,7 +155,9 @@ def _norm(tree: Any, found: list[Any], ord: float) -> Any:
     for size in sizes:
         if not isinstance(size, float):
             largest, size = joined(largest, size)
-            largest = require_leaf(size, "the tree").namespace(size).where(size > largest, size, largest)
+            largest = (
+                require_leaf(size, "the tree").namespace(size).where(size > largest, size, largest)
+            )
     return largest
 
 
@@ -148,10 +165,10 @@ def _norm(tree: Any, found: list[Any], ord: float) -> Any:
 def sum_shared(model: Any, gradients: Any) -> Any:
     """Add up the gradients of each array that is at several places of the model.
 
-    To `gradient`, an array at several places is several variables. If they are one parameter (tied weights), its gradient is
-    the sum of theirs: the result has that sum at each of the places. `gradients` has the
-    structure of `model`, as `gradient` returns it; the result has the structure of `gradients`.
-    Raises TreeError if the two do not match, in their shapes too.
+    To `gradient`, an array at several places is several variables. If they are one parameter (tied
+    weights), its gradient is the sum of theirs: the result has that sum at each of the places.
+    `gradients` has the structure of `model`, as `gradient` returns it; the result has the structure
+    of `gradients`. Raises TreeError if the two do not match, in their shapes too.
 
     >>> import numpy as np
     >>> from adinterface import tree
@@ -164,7 +181,9 @@ def sum_shared(model: Any, gradients: Any) -> Any:
     owners = along(structure, places, model, "the model", first="gradients")
     pairs = [(owner, place) for owner, place in zip(owners, places) if place.differentiated]
     # Equal Python numbers may be one object without being one variable.
-    keys = [n if handler_of(owner) is PYTHON else (id(owner),) for n, (owner, _) in enumerate(pairs)]
+    keys = [
+        n if handler_of(owner) is PYTHON else (id(owner),) for n, (owner, _) in enumerate(pairs)
+    ]
     totals: dict[Any, Any] = {}
     for key, (_, part) in zip(keys, pairs):
         totals[key] = totals[key] + part.value if key in totals else part.value
@@ -173,16 +192,25 @@ def sum_shared(model: Any, gradients: Any) -> Any:
     for key in keys:
         total = totals[key]
         library = handler_of(total)
-        sums.append(library.unshared(total, taken) if isinstance(library, Library) and library is not PYTHON else total)
+        sums.append(
+            library.unshared(total, taken)
+            if isinstance(library, Library) and library is not PYTHON
+            else total
+        )
     remaining = iter(sums)
-    return rebuild(structure, iter([next(remaining) if place.differentiated else place.value for place in places]))
+    return rebuild(
+        structure,
+        iter([next(remaining) if place.differentiated else place.value for place in places]),
+    )
 
 
 @untraced
 def where(condition: Any, a: Any, b: Any) -> Any:
-    """a where the condition holds, else b: the condition is one truth value, or a tree of them (or of boolean arrays) like a.
+    """a where the condition holds, else b: the condition is one truth value, or a tree of them (or
+    of boolean arrays) like a.
 
-    Raises TreeError, with the path, where the trees differ in structure or shape, or an array of truth values does not fit.
+    Raises TreeError, with the path, where the trees differ in structure or shape, or an array of
+    truth values does not fit.
 
     >>> from adinterface import tree
     >>> tree.where({"w": True, "b": False}, {"w": 1.0, "b": 2.0}, {"w": 10.0, "b": 20.0})
@@ -190,19 +218,26 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     """
     structure, result = flatten_tree(a)
     one = structure is DIFFERENTIATED or type(condition) is not type(a)
-    conditions = [condition] * len(result) if one else along(structure, result, condition, "the condition", any_value=True)
+    conditions = (
+        [condition] * len(result)
+        if one
+        else along(structure, result, condition, "the condition", any_value=True)
+    )
     others = along(structure, result, b, "tree 3", fits=require_like)
     with precision(result):
         values = [
-            _chosen(condition, *in_one_library(leaf.value, other), n, structure)
-            if leaf.differentiated and other is not None
-            else leaf.value
+            (
+                _chosen(condition, *in_one_library(leaf.value, other), n, structure)
+                if leaf.differentiated and other is not None
+                else leaf.value
+            )
             for n, (leaf, condition, other) in enumerate(zip(result, conditions, others))
         ]
     return rebuild(structure, iter(values))
 
 
-# One leaf ---------------------------------------------------------------------------------------------------------------
+# One leaf
+# ------------------------------------------------------------------------------------------------
 
 
 def _zero(x: Any) -> Any:
@@ -216,7 +251,13 @@ def like(result: Any, x: Any) -> Any:
     """A result in the type and dtype of the leaf x; a tracer stays one."""
     library, source = require_leaf(x, "the tree"), require_leaf(result, "the result")
     if library is PYTHON:
-        return type(x)(result) if source is PYTHON else result if source is not NUMPY else type(x)(result.item())
+        return (
+            type(x)(result)
+            if source is PYTHON
+            else result
+            if source is not NUMPY
+            else type(x)(result.item())
+        )
     if type(x) is np.ndarray and source in (NUMPY, PYTHON):
         return np.asarray(result, dtype=x.dtype)
     if source is library and library.dtype(result) == library.dtype(x):
@@ -224,26 +265,36 @@ def like(result: Any, x: Any) -> Any:
     dtype = library.dtype(x)
     if source is not library and source.traced(result):
         return source.asarray(result, dtype=dtype)
-    return library.asarray(result if source is library else library.foreign(result, source), dtype=dtype, like=x)
+    return library.asarray(
+        result if source is library else library.foreign(result, source), dtype=dtype, like=x
+    )
 
 
 def checked_factor(name: str, factor: Any, structure: Structure, found: Sequence[Leaf]) -> Any:
     """A number, or a 0-d array, as one that widens no array: NumPy's own scalars would.
 
-    Raises TreeError for any other, which would be broadcast, and for a complex one where a leaf is real.
+    Raises TreeError for any other, which would be broadcast, and for a complex one where a leaf is
+    real.
     """
     library = handler_of(factor, scan=False)
     if not isinstance(library, Library) or library.shape(factor) != ():
-        seen = f"shape {library.shape(factor)}" if isinstance(library, Library) else f"type {type(factor).__name__}"
+        seen = (
+            f"shape {library.shape(factor)}"
+            if isinstance(library, Library)
+            else f"type {type(factor).__name__}"
+        )
         raise TreeError(
-            f"{name} must be a number or a 0-d array, but has {seen}. For one of each leaf write tree.map(lambda leaf, factor: "
-            f"factor * leaf, tree, factors)."
+            f"{name} must be a number or a 0-d array, but has {seen}. For one of each leaf write"
+            " tree.map(lambda leaf, factor: factor * leaf, tree, factors)."
         )
     if is_complex(factor):
         for n, leaf in enumerate(found):
             if leaf.differentiated and not is_complex(leaf.value):
                 path = leaf_path(structure, n) or "itself"
-                raise TreeError(f"{name} is complex, but the leaf {path} is real. Nothing is narrowed: make the leaf complex.")
+                raise TreeError(
+                    f"{name} is complex, but the leaf {path} is real. Nothing is narrowed: make the"
+                    " leaf complex."
+                )
     number = factor.item() if library is NUMPY else factor
     if type(number) is not int or number.bit_length() <= 63:
         return number
@@ -260,7 +311,8 @@ def in_one_library(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def joined(x: Any, y: Any, dtype: str | None = None) -> tuple[Any, Any]:
-    """Two numbers or arrays in one library: in that of the first, or of what is traced. Without `dtype` each keeps its own.
+    """Two numbers or arrays in one library: in that of the first, or of what is traced. Without
+    `dtype` each keeps its own.
 
     Raises ConversionError where two engines trace them.
     """
@@ -271,8 +323,9 @@ def joined(x: Any, y: Any, dtype: str | None = None) -> tuple[Any, Any]:
         return x, ours.asarray(ours.foreign(y, theirs), dtype=dtype or theirs.dtype(y), like=x)
     if ours.traced(x):
         raise ConversionError(
-            f"A leaf that {ours.name} traces meets one that {theirs.name} traces, and neither engine follows the other."
-            f" Convert one of the trees first: tree.to(tree, {ours.name!r})."
+            f"A leaf that {ours.name} traces meets one that {theirs.name} traces, and neither"
+            " engine follows the other. Convert one of the trees first: tree.to(tree,"
+            f" {ours.name!r})."
         )
     return theirs.asarray(theirs.foreign(x, ours), dtype=dtype or ours.dtype(x), like=y), y
 
@@ -303,12 +356,17 @@ def _chosen(condition: Any, a: Any, b: Any, n: int, structure: Structure) -> Any
     library = require_leaf(a, "the tree")
     holder = require_leaf(condition, "the condition")
     shape, fits = library.shape(a), holder.shape(condition)
-    if len(fits) > len(shape) or any(one not in (1, all) for one, all in zip(fits[::-1], shape[::-1])):
+    if len(fits) > len(shape) or any(
+        one not in (1, all) for one, all in zip(fits[::-1], shape[::-1])
+    ):
         raise TreeError(
-            f"where: the condition has shape {fits}, but the leaf {leaf_path(structure, n) or 'itself'} has shape {shape}. "
-            f"Pass one truth value, or a tree like the others, with a truth value or a boolean array for each leaf."
+            f"where: the condition has shape {fits}, but the leaf"
+            f" {leaf_path(structure, n) or 'itself'} has shape {shape}. Pass one truth value, or a"
+            " tree like the others, with a truth value or a boolean array for each leaf."
         )
-    xp = (holder if library in (PYTHON, NUMPY) else library).namespace(condition if library in (PYTHON, NUMPY) else a)
+    xp = (holder if library in (PYTHON, NUMPY) else library).namespace(
+        condition if library in (PYTHON, NUMPY) else a
+    )
     return like(xp.where(xp.asarray(condition), xp.asarray(a), xp.asarray(b)), a)
 
 

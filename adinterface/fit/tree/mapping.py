@@ -18,15 +18,19 @@ from ...core.tree.structures import DIFFERENTIATED, Leaf, Static, Structure, cou
 
 @untraced
 def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
-    """A tree like the first, with `function(leaf, *others' leaves)` for every leaf that can have a gradient.
+    """A tree like the first, with `function(leaf, *others' leaves)` for every leaf that can have a
+    gradient.
 
-    Leaves are floating and complex arrays and Python's float and complex. Everything else is kept from the first tree:
-    integers, strings, None, Constants, static fields, frozen parameters. A leaf for which another tree has None is kept too, so
-    that `map(lambda p, g: p - rate * g, model, gradient)` leaves alone what has no gradient. Of an `nn.Module` it gives a
-    module of the same class around new parameters; where its parameters are all frozen, as a gradient's are, all count.
+    Leaves are floating and complex arrays and Python's float and complex. Everything else is kept
+    from the first tree: integers, strings, None, Constants, static fields, frozen parameters. A
+    leaf for which another tree has None is kept too, so that `map(lambda p, g: p - rate * g, model,
+    gradient)` leaves alone what has no gradient. Of an `nn.Module` it gives a module of the same
+    class around new parameters; where its parameters are all frozen, as a gradient's are, all
+    count.
 
-    Raises TypeError if the first argument is no function. Raises TreeError, with the path, where another tree has another
-    structure, or where broadcasting leaves of other shapes made a result larger than the leaf.
+    Raises TypeError if the first argument is no function. Raises TreeError, with the path, where
+    another tree has another structure, or where broadcasting leaves of other shapes made a result
+    larger than the leaf.
 
     >>> from adinterface import tree
     >>> tree.map(lambda p, g: p - 0.5 * g, {"w": 3.0, "name": "linear"}, {"w": 2.0, "name": None})
@@ -35,8 +39,8 @@ def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     structure, result = flatten_tree(tree)
     if not callable(function) or (isinstance(structure, Static) and callable(tree)):
         raise TypeError(
-            f"map: the order of arguments is map(function, tree, *others), not a {type(function).__name__} and then a "
-            f"{type(tree).__name__}."
+            "map: the order of arguments is map(function, tree, *others), not a"
+            f" {type(function).__name__} and then a {type(tree).__name__}."
         )
     rows = [along(structure, result, other, f"tree {n}") for n, other in enumerate(others, 2)]
     values = []
@@ -59,7 +63,11 @@ def _refuse_spread(leaf: Leaf, parts: Sequence[Any], value: Any, path: Callable[
     own = leaf.library.shape(leaf.value)
     shapes = [own, *[require_leaf(part, "a tree").shape(part) for part in parts]]
     library = handler_of(value, scan=False)
-    if all(shape == own for shape in shapes) or not isinstance(library, Library) or library.shape(value) == own:
+    if (
+        all(shape == own for shape in shapes)
+        or not isinstance(library, Library)
+        or library.shape(value) == own
+    ):
         return
     try:
         spread = np.broadcast_shapes(*shapes) == library.shape(value)
@@ -67,9 +75,10 @@ def _refuse_spread(leaf: Leaf, parts: Sequence[Any], value: Any, path: Callable[
         return
     if spread:
         raise TreeError(
-            f"map: the leaf {path() or 'itself'} has shape {own}, but with leaves of shape "
-            f"{', '.join([str(shape) for shape in shapes[1:]])} it was broadcast to {library.shape(value)}. "
-            f"Reshape one of them, or pass the tree with the larger leaves first."
+            f"map: the leaf {path() or 'itself'} has shape {own}, but with leaves of shape"
+            f" {', '.join([str(shape) for shape in shapes[1:]])} it was broadcast to"
+            f" {library.shape(value)}. Reshape one of them, or pass the tree with the larger leaves"
+            " first."
         )
 
 
@@ -98,11 +107,15 @@ def leaves_with_path(tree: Any) -> list[tuple[str, Any]]:
 
 
 class TreeStructure:
-    """What is left of a tree without the leaves that can have a gradient; equal for trees that differ in these alone."""
+    """What is left of a tree without the leaves that can have a gradient; equal for trees that
+    differ in these alone.
+    """
 
     def __init__(self, tree: Any):
         self._structure, result = flatten_tree(tree)
-        self._places = [(leaf.differentiated, None if leaf.differentiated else leaf.value) for leaf in result]
+        self._places = [
+            (leaf.differentiated, None if leaf.differentiated else leaf.value) for leaf in result
+        ]
         #: The path of each leaf, in order.
         self.paths: tuple[str, ...] = tuple([path for path, _ in leaves_with_path(tree)])
         self._key = structure_key(self._structure)
@@ -116,7 +129,9 @@ class TreeStructure:
         if len(leaves) != len(self):
             raise TreeError(f"The structure has {len(self)} leaves, not {len(leaves)}.")
         values = iter(leaves)
-        return rebuild(self._structure, iter([next(values) if fills else kept for fills, kept in self._places]))
+        return rebuild(
+            self._structure, iter([next(values) if fills else kept for fills, kept in self._places])
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TreeStructure) and bool(self._key == other._key)
@@ -125,7 +140,10 @@ class TreeStructure:
         return hash(self.paths)
 
     def __repr__(self) -> str:
-        return f"TreeStructure({len(self)} leaves: {', '.join(path or 'the tree itself' for path in self.paths)})"
+        return (
+            f"TreeStructure({len(self)} leaves:"
+            f" {', '.join(path or 'the tree itself' for path in self.paths)})"
+        )
 
 
 @untraced
@@ -139,14 +157,20 @@ def structure(tree: Any) -> TreeStructure:
     return TreeStructure(tree)
 
 
-# Helpers of the functions of this folder ----------------------------------------------------------------------------------
+# Helpers of the functions of this folder
+# ----------------------------------------------------------------------------------
 
 
 def require_shape(leaf: Any, other: Any, place: str, first: str) -> None:
-    """Raises TreeError, with the path, for a leaf of another shape: arithmetic would broadcast the two."""
+    """Raises TreeError, with the path, for a leaf of another shape: arithmetic would broadcast the
+    two.
+    """
     own, seen = require_leaf(leaf, first).shape(leaf), require_leaf(other, place).shape(other)
     if own != seen:
-        raise TreeError(f"{place} has shape {seen}, but {first} has shape {own} there. Nothing is broadcast: pass shape {own}.")
+        raise TreeError(
+            f"{place} has shape {seen}, but {first} has shape {own} there. Nothing is broadcast:"
+            f" pass shape {own}."
+        )
 
 
 def require_like(leaf: Any, other: Any, place: str, first: str) -> None:
@@ -154,8 +178,8 @@ def require_like(leaf: Any, other: Any, place: str, first: str) -> None:
     require_shape(leaf, other, place, first)
     if is_complex(other) and not is_complex(leaf):
         raise TreeError(
-            f"{place} is complex, but {first} has real numbers there. Nothing is narrowed: pass the real part, or make the "
-            f"leaf complex."
+            f"{place} is complex, but {first} has real numbers there. Nothing is narrowed: pass the"
+            " real part, or make the leaf complex."
         )
 
 
@@ -169,8 +193,14 @@ def leaf_path(structure: Structure, n: int) -> str:
 
 
 def precision(found: Sequence[Leaf]) -> AbstractContextManager[Any]:
-    """The scope in which arithmetic on these leaves keeps their dtypes, as a call of an operator on them has it."""
-    engines = [leaf for leaf in found if leaf.differentiated and leaf.library is not NUMPY and leaf.library is not PYTHON]
+    """The scope in which arithmetic on these leaves keeps their dtypes, as a call of an operator on
+    them has it.
+    """
+    engines = [
+        leaf
+        for leaf in found
+        if leaf.differentiated and leaf.library is not NUMPY and leaf.library is not PYTHON
+    ]
     dtypes = tuple([leaf.library.dtype(leaf.value) for leaf in engines])
     scopes = ExitStack()
     for library in dict.fromkeys([leaf.library for leaf in engines]):

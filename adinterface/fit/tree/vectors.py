@@ -24,10 +24,11 @@ from .mapping import require_leaf
 def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]]:
     """All leaves that can have a gradient as one vector, and the inverse function.
 
-    Returns `(vector, unravel)`. The vector has shape `(n,)`, in the library of the first array, NumPy for Python numbers. Its
-    dtype is the widest of the leaves, complex if one leaf is. `unravel(vector)` gives the tree, with each leaf in its own
-    library, dtype, shape and device; for a traced vector, with traced leaves. With `shared`, an array at several places of the
-    tree is in the vector once.
+    Returns `(vector, unravel)`. The vector has shape `(n,)`, in the library of the first array,
+    NumPy for Python numbers. Its dtype is the widest of the leaves, complex if one leaf is.
+    `unravel(vector)` gives the tree, with each leaf in its own library, dtype, shape and device;
+    for a traced vector, with traced leaves. With `shared`, an array at several places of the tree
+    is in the vector once.
 
     `unravel` raises TreeError for a vector of another length.
 
@@ -44,19 +45,27 @@ def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]
     places = _places(active, shared)
     once = list({place: leaf for leaf, place in zip(active, places)}.values())
     library = next((leaf.library for leaf in active if leaf.library is not PYTHON), NUMPY)
-    dtype = _common([leaf.library.dtype(leaf.value) for leaf in active if leaf.library is not PYTHON], once)
+    dtype = _common(
+        [leaf.library.dtype(leaf.value) for leaf in active if leaf.library is not PYTHON], once
+    )
     scoping = library.precision((dtype,))
     with (None if scoping is None else scoping()) or nullcontext():
-        parts = [_as_vector(leaf, library, dtype) for leaf in once] or [library.asarray(np.zeros(0), dtype=dtype)]
+        parts = [_as_vector(leaf, library, dtype) for leaf in once] or [
+            library.asarray(np.zeros(0), dtype=dtype)
+        ]
         vector = library.namespace(parts[0]).concat(parts)
     sizes = [math.prod(leaf.library.shape(leaf.value)) for leaf in once]
-    kept = [(leaf.differentiated, _Place(leaf) if leaf.differentiated else leaf.value) for leaf in result]
+    kept = [
+        (leaf.differentiated, _Place(leaf) if leaf.differentiated else leaf.value)
+        for leaf in result
+    ]
 
     def unravel(vector: Any) -> Any:
         source = require_leaf(vector, "the vector")
         if source.shape(vector) != (sum(sizes),):
             raise TreeError(
-                f"unravel: the vector has shape {source.shape(vector)}, but the tree has {sum(sizes)} numbers: ({sum(sizes)},)."
+                f"unravel: the vector has shape {source.shape(vector)}, but the tree has"
+                f" {sum(sizes)} numbers: ({sum(sizes)},)."
             )
         start, pieces = 0, []
         for size in sizes:
@@ -64,7 +73,10 @@ def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]
             start += size
         taken: set[int] = set()
         order = iter(places)
-        values = [place.restored(pieces[next(order)], source, taken) if active else place for active, place in kept]
+        values = [
+            place.restored(pieces[next(order)], source, taken) if active else place
+            for active, place in kept
+        ]
         return rebuild(structure, iter(values))
 
     return vector, unravel
@@ -91,40 +103,51 @@ class _Place:
 
 
 def _places(active: Sequence[Leaf], shared: bool) -> list[int]:
-    """For each leaf the number of its part of the vector; with `shared` one number for an array at several places."""
+    """For each leaf the number of its part of the vector; with `shared` one number for an array at
+    several places.
+    """
     known: dict[Any, int] = {}
     # Equal Python numbers may be one object without being one variable.
     return [
-        known.setdefault((id(leaf.value),) if shared and leaf.library is not PYTHON else n, len(known))
+        known.setdefault(
+            (id(leaf.value),) if shared and leaf.library is not PYTHON else n, len(known)
+        )
         for n, leaf in enumerate(active)
     ]
 
 
 def _common(dtypes: Sequence[str], active: Sequence[Leaf]) -> str:
     real = widest(dtypes)
-    complexes = any(kind(dtype) == "complex" for dtype in dtypes) or any(type(leaf.value) is complex for leaf in active)
+    complexes = any(kind(dtype) == "complex" for dtype in dtypes) or any(
+        type(leaf.value) is complex for leaf in active
+    )
     return complex_of(real) if complexes else real
 
 
 def _as_vector(leaf: Leaf, library: Library, dtype: str) -> Any:
     value = leaf.value
     if leaf.library is not library:
-        value = library.asarray(value if leaf.library in (PYTHON, NUMPY) else library.foreign(value, leaf.library), dtype=dtype)
+        value = library.asarray(
+            value if leaf.library in (PYTHON, NUMPY) else library.foreign(value, leaf.library),
+            dtype=dtype,
+        )
     array = library.asarray(value, dtype=dtype)
     return library.namespace(array).reshape(array, (-1,))
 
 
-# Blocks -----------------------------------------------------------------------------------------------------------------
+# Blocks
+# ------------------------------------------------------------------------------------------------
 
 
 @untraced
 def as_matrix(blocks: Any, rows: Any, columns: Any = None) -> Any:
     """What `jacobian` or `hessian` returned as one matrix of shape `(m, n)`.
 
-    rows: what f returned, or a tree like it, of m numbers; columns: the tuple of f's arguments, of n numbers. A Hessian takes
-    its argument alone: `as_matrix(hessian(f, backend, x), x)`. The order is that of `ravel`. What is None counts as zero.
-    SciPy's sparse matrices, as `AutoSparse` gives them, make a sparse matrix of the same format.
-    Raises TreeError where blocks, rows and columns do not fit.
+    rows: what f returned, or a tree like it, of m numbers; columns: the tuple of f's arguments, of
+    n numbers. A Hessian takes its argument alone: `as_matrix(hessian(f, backend, x), x)`. The order
+    is that of `ravel`. What is None counts as zero. SciPy's sparse matrices, as `AutoSparse` gives
+    them, make a sparse matrix of the same format. Raises TreeError where blocks, rows and columns
+    do not fit.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, hessian, tree
@@ -138,14 +161,19 @@ def as_matrix(blocks: Any, rows: Any, columns: Any = None) -> Any:
     lines = []
     result = list(_lines(blocks, rows, columns))
     sparse = sys.modules.get("scipy.sparse")
-    if sparse is not None and any(sparse.issparse(block) for _, parts in result for _, block, _ in parts):
+    if sparse is not None and any(
+        sparse.issparse(block) for _, parts in result for _, block, _ in parts
+    ):
         return _sparse_matrix(sparse, result)
     for m, parts in result:
         made = []
         for n, block, shape in parts:
             library = None if block is None else require_leaf(block, "the blocks")
             if block is not None and library is not None and library.shape(block) != shape:
-                raise TreeError(f"as_matrix: a block has shape {library.shape(block)}, but its row and column ask for {shape}.")
+                raise TreeError(
+                    f"as_matrix: a block has shape {library.shape(block)}, but its row and column"
+                    f" ask for {shape}."
+                )
             made.append((m, n, block, library))
         lines.append(made)
     example = next((cell for line in lines for cell in line if cell[2] is not None), None)
@@ -158,24 +186,33 @@ def as_matrix(blocks: Any, rows: Any, columns: Any = None) -> Any:
     return xp.concat([xp.concat(line, axis=1) for line in whole], axis=0)
 
 
-def _sparse_matrix(sparse: Any, lines: list[tuple[int, list[tuple[int, Any, tuple[int, ...]]]]]) -> Any:
+def _sparse_matrix(
+    sparse: Any, lines: list[tuple[int, list[tuple[int, Any, tuple[int, ...]]]]]
+) -> Any:
     formats = []
     for m, parts in lines:
         for n, block, _ in parts:
             if block is None:
                 continue
             if not sparse.issparse(block):
-                raise TreeError(f"as_matrix: the blocks are sparse matrices and a {type(block).__name__}. Pass one kind alone.")
+                raise TreeError(
+                    f"as_matrix: the blocks are sparse matrices and a {type(block).__name__}. Pass"
+                    " one kind alone."
+                )
             if block.shape != (m, n):
                 raise TreeError(
-                    f"as_matrix: a sparse block has shape {block.shape}, but its row and column have {m} and {n} numbers."
+                    f"as_matrix: a sparse block has shape {block.shape}, but its row and column"
+                    f" have {m} and {n} numbers."
                 )
             formats.append(block.format)
             single = block
     if len(lines) == len(lines[0][1]) == 1:
         return single
     return sparse.block_array(
-        [[sparse.coo_array((m, n)) if block is None else block for n, block, _ in parts] for m, parts in lines],
+        [
+            [sparse.coo_array((m, n)) if block is None else block for n, block, _ in parts]
+            for m, parts in lines
+        ],
         format=formats[0],
     )
 
@@ -187,7 +224,9 @@ def _as_block(cell: tuple[int, int, Any, Library | None], library: Library, exam
         dtype = "float64" if like is None else library.dtype(like)
         return library.asarray(np.zeros((m, n)), dtype=dtype, like=like)
     if own is not library:
-        block = library.asarray(block if own in (PYTHON, NUMPY) or own is None else library.foreign(block, own))
+        block = library.asarray(
+            block if own in (PYTHON, NUMPY) or own is None else library.foreign(block, own)
+        )
     return library.namespace(block).reshape(block, (m, n))
 
 
@@ -202,8 +241,8 @@ def from_matrix(matrix: Any, rows: Any, columns: Any = None) -> Any:
     heights, widths = [_sizes(result) for result in (row_leaves, column_leaves)]
     if library.shape(matrix) != (sum(heights), sum(widths)):
         raise TreeError(
-            f"from_matrix: the matrix has shape {library.shape(matrix)}, but rows and columns ask for "
-            f"{(sum(heights), sum(widths))}."
+            f"from_matrix: the matrix has shape {library.shape(matrix)}, but rows and columns ask"
+            f" for {(sum(heights), sum(widths))}."
         )
     xp = library.namespace(matrix)
     lines, top = [], 0
@@ -214,15 +253,24 @@ def from_matrix(matrix: Any, rows: Any, columns: Any = None) -> Any:
             cells.append(xp.reshape(matrix[top : top + height, left : left + width], shape))
             left += width
         filled = iter(cells)
-        lines.append(rebuild(column_structure, iter([next(filled) if leaf.differentiated else None for leaf in column_leaves])))
+        lines.append(
+            rebuild(
+                column_structure,
+                iter([next(filled) if leaf.differentiated else None for leaf in column_leaves]),
+            )
+        )
         top += height
     built = iter(lines)
-    return rebuild(row_structure, iter([next(built) if leaf.differentiated else None for leaf in row_leaves]))
+    return rebuild(
+        row_structure, iter([next(built) if leaf.differentiated else None for leaf in row_leaves])
+    )
 
 
 def _both(rows: Any, columns: Any) -> tuple[Any, list[Leaf], Any, list[Leaf]]:
     row_structure, row_leaves = flatten_tree(rows)
-    column_structure, column_leaves = (row_structure, row_leaves) if columns is None else flatten_tree(columns)
+    column_structure, column_leaves = (
+        (row_structure, row_leaves) if columns is None else flatten_tree(columns)
+    )
     return row_structure, row_leaves, column_structure, column_leaves
 
 
@@ -230,18 +278,33 @@ def _sizes(found: Sequence[Leaf]) -> list[int]:
     return [math.prod(leaf.library.shape(leaf.value)) for leaf in found if leaf.differentiated]
 
 
-def _lines(blocks: Any, rows: Any, columns: Any) -> list[tuple[int, list[tuple[int, Any, tuple[int, ...]]]]]:
-    """The cells of a matrix: `(height, [(width, block, shape of the block), ...])` for each leaf of the rows."""
+def _lines(
+    blocks: Any, rows: Any, columns: Any
+) -> list[tuple[int, list[tuple[int, Any, tuple[int, ...]]]]]:
+    """The cells of a matrix: `(height, [(width, block, shape of the block), ...])` for each leaf of
+    the rows.
+    """
     row_structure, row_leaves, column_structure, column_leaves = _both(rows, columns)
     lines = []
-    for leaf, line in zip(row_leaves, along(row_structure, row_leaves, blocks, "the blocks", first="the rows", any_value=True)):
+    for leaf, line in zip(
+        row_leaves,
+        along(row_structure, row_leaves, blocks, "the blocks", first="the rows", any_value=True),
+    ):
         if not leaf.differentiated:
             continue
         height = leaf.library.shape(leaf.value)
         parts = [
             (math.prod(shape), block, (*height, *shape))
             for column, block in zip(
-                column_leaves, along(column_structure, column_leaves, line, "the blocks", first="the columns", any_value=True)
+                column_leaves,
+                along(
+                    column_structure,
+                    column_leaves,
+                    line,
+                    "the blocks",
+                    first="the columns",
+                    any_value=True,
+                ),
             )
             if column.differentiated
             for shape in [column.library.shape(column.value)]
@@ -250,15 +313,18 @@ def _lines(blocks: Any, rows: Any, columns: Any) -> list[tuple[int, list[tuple[i
     return lines
 
 
-# Other libraries --------------------------------------------------------------------------------------------------------
+# Other libraries
+# ------------------------------------------------------------------------------------------------
 
 
 @untraced
 def cast(tree: Any, dtype: Any) -> Any:
-    """The same tree with its floating arrays in another dtype: `"float32"`, `numpy.float64`, `"bfloat16"`.
+    """The same tree with its floating arrays in another dtype: `"float32"`, `numpy.float64`,
+    `"bfloat16"`.
 
     Complex arrays take the complex dtype of that precision; integers and Python's numbers stay.
-    Raises PrecisionError for a dtype that a leaf's library lacks, TypeError for one that is not real and floating.
+    Raises PrecisionError for a dtype that a leaf's library lacks, TypeError for one that is not
+    real and floating.
 
     >>> import numpy as np
     >>> from adinterface import tree
@@ -267,7 +333,10 @@ def cast(tree: Any, dtype: Any) -> Any:
     """
     name = _dtype_name(dtype)
     structure, result = flatten_tree(tree)
-    values = [_cast(leaf, name) if leaf.differentiated and leaf.library is not PYTHON else leaf.value for leaf in result]
+    values = [
+        _cast(leaf, name) if leaf.differentiated and leaf.library is not PYTHON else leaf.value
+        for leaf in result
+    ]
     return rebuild(structure, iter(values))
 
 
@@ -287,16 +356,22 @@ def _dtype_name(dtype: Any) -> str:
 def _cast(leaf: Leaf, dtype: str) -> Any:
     library = leaf.library
     target = complex_of(dtype) if kind(library.dtype(leaf.value)) == "complex" else dtype
-    return leaf.value if library.dtype(leaf.value) == target else library.asarray(leaf.value, dtype=target)
+    return (
+        leaf.value
+        if library.dtype(leaf.value) == target
+        else library.asarray(leaf.value, dtype=target)
+    )
 
 
 @untraced
 def to(tree: Any, library: str | AutoBackend, *, dtype: Any = None, device: Any = None) -> Any:
-    """The same tree with its arrays in another library: `"numpy"`, `"torch"`, `"jax"`, or that of a backend, `AutoTorch()`.
+    """The same tree with its arrays in another library: `"numpy"`, `"torch"`, `"jax"`, or that of a
+    backend, `AutoTorch()`.
 
-    Integer arrays go too, Python's numbers stay. Memory is shared where both libraries allow it. `dtype` is as for `cast`, and
-    `device` as the engine names it. Raises BackendError for a name that no backend has. Raises ConversionError for a module,
-    whose code computes with its own library alone, and for a leaf that an engine traces.
+    Integer arrays go too, Python's numbers stay. Memory is shared where both libraries allow it.
+    `dtype` is as for `cast`, and `device` as the engine names it. Raises BackendError for a name
+    that no backend has. Raises ConversionError for a module, whose code computes with its own
+    library alone, and for a leaf that an engine traces.
 
     >>> import numpy as np
     >>> from adinterface import tree
@@ -305,7 +380,9 @@ def to(tree: Any, library: str | AutoBackend, *, dtype: Any = None, device: Any 
     """
     target = _library_of(library)
     structure, result = flatten_tree(tree)
-    values = [leaf.value if leaf.library is PYTHON else _moved(leaf, target, device) for leaf in result]
+    values = [
+        leaf.value if leaf.library is PYTHON else _moved(leaf, target, device) for leaf in result
+    ]
     moved = rebuild(structure, iter(values))
     return moved if dtype is None else cast(moved, dtype)
 
@@ -321,13 +398,15 @@ def _moved(leaf: Leaf, target: Library, device: Any) -> Any:
     source, value = leaf.library, leaf.value
     if leaf.owner is not None and source is not target:
         raise ConversionError(
-            f"to: the code of {type(leaf.owner).__name__} computes with {source.name} alone, so its parameters stay there. "
-            f"Convert what you need of it: dict(module.named_parameters())."
+            f"to: the code of {type(leaf.owner).__name__} computes with {source.name} alone, so its"
+            " parameters stay there. Convert what you need of it: dict(module.named_parameters())."
         )
     if source is target:
         return value if device is None else target.asarray(value, like=device)
     if source.traced(value):
-        raise ConversionError(f"to: a leaf is traced by {source.name}, which its numbers cannot leave.")
+        raise ConversionError(
+            f"to: a leaf is traced by {source.name}, which its numbers cannot leave."
+        )
     exported = value if source is NUMPY else target.foreign(value, source)
     return target.asarray(exported, dtype=source.dtype(value), like=device)
 

@@ -1,7 +1,8 @@
 """The functions of the Array API standard, composed of about 30 primitives.
 
-Each function takes the namespace first, and calls other functions through it. So a function that the engine has replaces the
-composition here and in every other composition. Indices and masks are NumPy arrays that `asarray` converts.
+Each function takes the namespace first, and calls other functions through it. So a function that
+the engine has replaces the composition here and in every other composition. Indices and masks are
+NumPy arrays that `asarray` converts.
 
 Source: Python array API standard, version 2024.12.
 """

@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .composing import COMPOSITIONS, Axes, along, axes_of, axis_of, by_index, composition, is_floating
+from .composing import (
+    COMPOSITIONS,
+    Axes,
+    along,
+    axes_of,
+    axis_of,
+    by_index,
+    composition,
+    is_floating,
+)
 
 
 def _created(name: str) -> None:
@@ -39,7 +48,9 @@ def full_like(xp: Any, x: Any, /, fill_value: Any, *, dtype: Any = None, device:
 
 def _filled(value: int) -> Callable[..., Any]:
     def like(xp: Any, x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-        return xp.asarray(np.full(tuple(x.shape), value, xp.dtype_name(x if dtype is None else dtype)))
+        return xp.asarray(
+            np.full(tuple(x.shape), value, xp.dtype_name(x if dtype is None else dtype))
+        )
 
     return like
 
@@ -60,7 +71,10 @@ def meshgrid(xp: Any, *arrays: Any, indexing: str = "xy") -> list[Any]:
     order = list(range(count))
     if indexing == "xy" and count > 1:
         order[:2] = [1, 0]
-    placed = [xp.reshape(x, tuple(-1 if k == axis else 1 for k in range(count))) for x, axis in zip(arrays, order)]
+    placed = [
+        xp.reshape(x, tuple(-1 if k == axis else 1 for k in range(count)))
+        for x, axis in zip(arrays, order)
+    ]
     return list(xp.broadcast_arrays(*placed))
 
 
@@ -78,12 +92,15 @@ def triu(xp: Any, x: Any, /, *, k: int = 0) -> Any:
     return xp.where(_triangle(xp, x, k - 1), xp.zeros_like(x), x)
 
 
-# Manipulation --------------------------------------------------------------------------------------------------------
+# Manipulation
+# ------------------------------------------------------------------------------------------------
 
 
 @composition
 def stack(xp: Any, arrays: Any, /, *, axis: int = 0) -> Any:
-    return xp.concat([xp.expand_dims(x, axis=axis) for x in arrays], axis=axis_of(axis, len(arrays[0].shape) + 1))
+    return xp.concat(
+        [xp.expand_dims(x, axis=axis) for x in arrays], axis=axis_of(axis, len(arrays[0].shape) + 1)
+    )
 
 
 @composition
@@ -94,8 +111,13 @@ def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 
 @composition
 def broadcast_to(xp: Any, x: Any, /, shape: Any) -> Any:
-    np.broadcast_to(np.empty(tuple(x.shape)), tuple(shape))  # raises ValueError for shapes that do not fit
-    return x + xp.zeros(tuple(shape), dtype=x.dtype) if is_floating(xp, x) else x | xp.zeros(tuple(shape), dtype=x.dtype)
+    # raises ValueError for shapes that do not fit
+    np.broadcast_to(np.empty(tuple(x.shape)), tuple(shape))
+    return (
+        x + xp.zeros(tuple(shape), dtype=x.dtype)
+        if is_floating(xp, x)
+        else x | xp.zeros(tuple(shape), dtype=x.dtype)
+    )
 
 
 @composition
@@ -121,7 +143,9 @@ def permute_dims(xp: Any, x: Any, /, axes: Any) -> Any:
 
 @composition
 def moveaxis(xp: Any, x: Any, source: Any, destination: Any, /) -> Any:
-    numbered = np.moveaxis(np.empty([n + 1 for n in range(len(x.shape))]), source, destination).shape
+    numbered = np.moveaxis(
+        np.empty([n + 1 for n in range(len(x.shape))]), source, destination
+    ).shape
     return xp.permute_dims(x, tuple([n - 1 for n in numbered]))
 
 
@@ -132,7 +156,9 @@ def matrix_transpose(xp: Any, x: Any, /) -> Any:
 
 @composition
 def take(xp: Any, x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """Negative indices count from the end. They are made non-negative, because some engines clamp them."""
+    """Negative indices count from the end. They are made non-negative, because some engines clamp
+    them.
+    """
     if axis is None:
         if len(x.shape) != 1:
             raise ValueError("take needs an axis for an array of more than one dimension.")
@@ -140,26 +166,38 @@ def take(xp: Any, x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     axis = axis_of(axis, len(x.shape))
     numbers = xp.numbers(indices)
     if numbers is not None:
-        return xp.gather(x, xp.asarray(np.where(numbers < 0, numbers + x.shape[axis], numbers)), axis)
+        return xp.gather(
+            x, xp.asarray(np.where(numbers < 0, numbers + x.shape[axis], numbers)), axis
+        )
     return xp.gather(x, xp.where(indices < 0, indices + x.shape[axis], indices), axis)
 
 
 @composition
 def take_along_axis(xp: Any, x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    """By an index into the flat array: the sum of a fixed part and `indices` times the stride of the axis."""
+    """By an index into the flat array: the sum of a fixed part and `indices` times the stride of
+    the axis.
+    """
     shape, ndim = tuple(x.shape), len(x.shape)
     axis = axis_of(axis, ndim)
     strides = [math.prod(shape[n + 1 :]) for n in range(ndim)]
     fixed: Any = 0
     for n in range(ndim):
         if n != axis:
-            fixed = fixed + strides[n] * np.arange(shape[n]).reshape([-1 if k == n else 1 for k in range(ndim)])
+            fixed = fixed + strides[n] * np.arange(shape[n]).reshape(
+                [-1 if k == n else 1 for k in range(ndim)]
+            )
     numbers = xp.numbers(indices)
     if numbers is not None:
-        flat = xp.asarray(fixed + strides[axis] * np.where(numbers < 0, numbers + shape[axis], numbers))
+        flat = xp.asarray(
+            fixed + strides[axis] * np.where(numbers < 0, numbers + shape[axis], numbers)
+        )
     else:
-        flat = xp.where(indices < 0, indices + shape[axis], indices) * strides[axis] + xp.asarray(np.asarray(fixed))
-    return xp.reshape(xp.gather(xp.reshape(x, (-1,)), xp.reshape(flat, (-1,)), 0), tuple(flat.shape))
+        flat = xp.where(indices < 0, indices + shape[axis], indices) * strides[axis] + xp.asarray(
+            np.asarray(fixed)
+        )
+    return xp.reshape(
+        xp.gather(xp.reshape(x, (-1,)), xp.reshape(flat, (-1,)), 0), tuple(flat.shape)
+    )
 
 
 @composition
@@ -192,7 +230,9 @@ def repeat(xp: Any, x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
 
 @composition
 def tile(xp: Any, x: Any, repetitions: Any, /) -> Any:
-    repetitions = (repetitions,) if isinstance(repetitions, (int, np.integer)) else tuple(repetitions)
+    repetitions = (
+        (repetitions,) if isinstance(repetitions, (int, np.integer)) else tuple(repetitions)
+    )
     ndim = builtins.max(len(x.shape), len(repetitions))
     x = xp.reshape(x, (1,) * (ndim - len(x.shape)) + tuple(x.shape))
     for axis, count in enumerate((1,) * (ndim - len(repetitions)) + repetitions):
@@ -202,7 +242,9 @@ def tile(xp: Any, x: Any, repetitions: Any, /) -> Any:
 
 
 @composition
-def diff(xp: Any, x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
+def diff(
+    xp: Any, x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None
+) -> Any:
     axis = axis_of(axis, len(x.shape))
     parts = [part for part in (prepend, x, append) if part is not None]
     x = xp.concat(parts, axis=axis) if len(parts) > 1 else x
@@ -211,19 +253,25 @@ def diff(xp: Any, x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None,
     return x
 
 
-# Searching, sorting, sets --------------------------------------------------------------------------------------------
+# Searching, sorting, sets
+# --------------------------------------------------------------------------------------------
 
 
 def _known(xp: Any, name: str, x: Any) -> np.ndarray[Any, Any]:
     """The numbers of x. Raises TypeError where the engine has not computed them."""
     numbers: np.ndarray[Any, Any] | None = xp.numbers(x)
     if numbers is None:
-        raise TypeError(f"{name}: the result has a shape that depends on numbers, which a compiled function does not know.")
+        raise TypeError(
+            f"{name}: the result has a shape that depends on numbers, which a compiled function"
+            " does not know."
+        )
     return numbers
 
 
 @composition
-def argsort(xp: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def argsort(
+    xp: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True
+) -> Any:
     numbers = _known(xp, "argsort", x)
     if not descending:
         return xp.asarray(np.argsort(numbers, axis=axis, stable=True))
@@ -232,7 +280,9 @@ def argsort(xp: Any, x: Any, /, *, axis: int = -1, descending: bool = False, sta
 
 
 @composition
-def sort(xp: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def sort(
+    xp: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True
+) -> Any:
     return xp.take_along_axis(x, xp.argsort(x, axis=axis, descending=descending), axis=axis)
 
 
@@ -247,7 +297,9 @@ def searchsorted(xp: Any, x1: Any, x2: Any, /, *, side: str = "left", sorter: An
 def _extreme_place(largest: bool) -> Callable[..., Any]:
     def place(xp: Any, x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
         function = np.argmax if largest else np.argmin
-        return xp.asarray(np.asarray(function(_known(xp, "argmax", x), axis=axis, keepdims=keepdims)))
+        return xp.asarray(
+            np.asarray(function(_known(xp, "argmax", x), axis=axis, keepdims=keepdims))
+        )
 
     return place
 

@@ -141,14 +141,18 @@ def log10(xp: Any, x: Any, /) -> Any:
 
 @composition
 def log1p(xp: Any, x: Any, /) -> Any:
-    """Source: Goldberg, What every computer scientist should know about floating-point arithmetic, 1991, theorem 4."""
+    """Source: Goldberg, What every computer scientist should know about floating-point arithmetic,
+    1991, theorem 4.
+    """
     u = 1.0 + x
     return xp.log(u) - ((u - 1.0) - x) / u
 
 
 @composition
 def exp(xp: Any, x: Any, /) -> Any:
-    """A power of e, which is rounded; the factor corrects that. Where the clipped x matters, the power is zero or infinite."""
+    """A power of e, which is rounded; the factor corrects that. Where the clipped x matters, the
+    power is zero or infinite.
+    """
     if is_complex(xp, x):
         return xp.exp(xp.real(x)) * (xp.cos(xp.imag(x)) + 1j * xp.sin(xp.imag(x)))
     base = np.asarray(math.e, xp.dtype_name(x))
@@ -158,7 +162,9 @@ def exp(xp: Any, x: Any, /) -> Any:
 
 @composition
 def expm1(xp: Any, x: Any, /) -> Any:
-    """Source: Kahan's formula, in Higham, Accuracy and stability of numerical algorithms, 2002, section 1.14.1."""
+    """Source: Kahan's formula, in Higham, Accuracy and stability of numerical algorithms, 2002,
+    section 1.14.1.
+    """
     u = xp.exp(x)
     small = u == 1.0
     logarithm = xp.log(xp.where(small, xp.ones_like(x) + 1.0, u))

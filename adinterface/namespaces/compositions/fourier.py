@@ -24,12 +24,16 @@ def fft_ifftshift(xp: Any, x: Any, /, *, axes: Axes = None) -> Any:
 
 
 @composition
-def fft_fftfreq(xp: Any, n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
+def fft_fftfreq(
+    xp: Any, n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
+) -> Any:
     return xp.asarray(np.fft.fftfreq(n, d), dtype=dtype)
 
 
 @composition
-def fft_rfftfreq(xp: Any, n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
+def fft_rfftfreq(
+    xp: Any, n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
+) -> Any:
     return xp.asarray(np.fft.rfftfreq(n, d), dtype=dtype)
 
 
@@ -50,7 +54,9 @@ def _scale(norm: str, n: int, inverse: bool) -> float:
 
 
 def _transformed(xp: Any, x: Any, n: int | None, axis: int, norm: str, inverse: bool) -> Any:
-    """By the matrix of the discrete Fourier transform: n^2 products, for an engine without a fast one."""
+    """By the matrix of the discrete Fourier transform: n^2 products, for an engine without a fast
+    one.
+    """
     axis = axis_of(axis, len(x.shape))
     x = xp.moveaxis(_resized(xp, x, n, axis), axis, -1)
     count = x.shape[-1]
@@ -62,63 +68,85 @@ def _transformed(xp: Any, x: Any, n: int | None, axis: int, norm: str, inverse: 
 
 
 @composition
-def fft_fft(xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+def fft_fft(
+    xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+) -> Any:
     return _transformed(xp, x, n, axis, norm, False)
 
 
 @composition
-def fft_ifft(xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+def fft_ifft(
+    xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+) -> Any:
     return _transformed(xp, x, n, axis, norm, True)
 
 
 @composition
-def fft_rfft(xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+def fft_rfft(
+    xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+) -> Any:
     axis = axis_of(axis, len(x.shape))
     result = xp.fft.fft(x, n=n, axis=axis, norm=norm)
     return result[along(axis, slice(None, result.shape[axis] // 2 + 1))]
 
 
 @composition
-def fft_irfft(xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+def fft_irfft(
+    xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+) -> Any:
     """From n // 2 + 1 numbers, followed by the conjugates of all but the first and a middle one."""
     axis = axis_of(axis, len(x.shape))
     n = 2 * (x.shape[axis] - 1) if n is None else n
     half = _resized(xp, x, n // 2 + 1, axis)
     mirrored = xp.flip(half[along(axis, slice(1, (n + 1) // 2))], axis=axis)
-    return xp.real(xp.fft.ifft(xp.concat([half, xp.conj(mirrored)], axis=axis), axis=axis, norm=norm))
+    return xp.real(
+        xp.fft.ifft(xp.concat([half, xp.conj(mirrored)], axis=axis), axis=axis, norm=norm)
+    )
 
 
 def _several(xp: Any, x: Any, s: Any, axes: Any, norm: str, name: str) -> Any:
     """Over several axes: a real transform takes the last axis, forward first and backward last."""
-    places = axes_of(axes if axes is not None or s is None else tuple(range(-len(s), 0)), len(x.shape))
+    places = axes_of(
+        axes if axes is not None or s is None else tuple(range(-len(s), 0)), len(x.shape)
+    )
     sizes = [None] * len(places) if s is None else list(s)
     real = name in ("rfft", "irfft")
     rest = [(size, axis) for size, axis in zip(sizes, places)][: -1 if real else None]
     if name == "rfft":
         x = xp.fft.rfft(x, n=sizes[-1], axis=places[-1], norm=norm)
     for size, axis in rest:
-        x = getattr(xp.fft, {"rfft": "fft", "irfft": "ifft"}.get(name, name))(x, n=size, axis=axis, norm=norm)
+        x = getattr(xp.fft, {"rfft": "fft", "irfft": "ifft"}.get(name, name))(
+            x, n=size, axis=axis, norm=norm
+        )
     return xp.fft.irfft(x, n=sizes[-1], axis=places[-1], norm=norm) if name == "irfft" else x
 
 
 def _over_several(name: str) -> Callable[..., Any]:
-    def transform(xp: Any, x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
+    def transform(
+        xp: Any, x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward"
+    ) -> Any:
         return _several(xp, x, s, axes, norm, name)
 
     return transform
 
 
-COMPOSITIONS |= {f"fft.{_name}n": _over_several(_name) for _name in ("fft", "ifft", "rfft", "irfft")}
+COMPOSITIONS |= {
+    f"fft.{_name}n": _over_several(_name) for _name in ("fft", "ifft", "rfft", "irfft")
+}
 
 
 @composition
-def fft_hfft(xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+def fft_hfft(
+    xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+) -> Any:
     """Source: hfft(x, n) = n irfft(conj(x), n), with the scale of the other direction."""
     return xp.fft.irfft(xp.conj(x), n=n, axis=axis, norm=_OTHER_NORM[norm])
 
 
 @composition
-def fft_ihfft(xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+def fft_ihfft(
+    xp: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+) -> Any:
     return xp.conj(xp.fft.rfft(x, n=n, axis=axis, norm=_OTHER_NORM[norm]))
 
 

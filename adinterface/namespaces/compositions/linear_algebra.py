@@ -14,7 +14,9 @@ from .composing import COMPOSITIONS, Axes, axes_of, axis_of, by_index, compositi
 
 @composition
 def matmul(xp: Any, x: Any, y: Any, /) -> Any:
-    """By `matrix_product`, the engine's product of stacks of matrices, for vectors and broadcast stacks too."""
+    """By `matrix_product`, the engine's product of stacks of matrices, for vectors and broadcast
+    stacks too.
+    """
     row, column = len(x.shape) == 1, len(y.shape) == 1
     x, y = xp.expand_dims(x, axis=0) if row else x, xp.expand_dims(y, axis=-1) if column else y
     stacks = np.broadcast_shapes(tuple(x.shape)[:-2], tuple(y.shape)[:-2])
@@ -26,18 +28,27 @@ def matmul(xp: Any, x: Any, y: Any, /) -> Any:
 
 @composition
 def einsum(xp: Any, subscripts: str, /, *arrays: Any) -> Any:
-    """The engine's own, without axes of length 1 that are stretched to longer ones: not every engine takes those."""
+    """The engine's own, without axes of length 1 that are stretched to longer ones: not every
+    engine takes those.
+    """
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     if "." in inputs:
         return xp.own_einsum(subscripts, *arrays)
     terms = inputs.split(",")
     longest = {
-        label: builtins.max(x.shape[term.index(label)] for term, x in zip(terms, arrays) if label in term)
+        label: builtins.max(
+            x.shape[term.index(label)] for term, x in zip(terms, arrays) if label in term
+        )
         for label in inputs
         if label != ","
     }
-    kept = [[n for n, label in enumerate(term) if x.shape[n] == longest[label]] for term, x in zip(terms, arrays)]
-    arrays = tuple([xp.reshape(x, tuple([x.shape[n] for n in places])) for x, places in zip(arrays, kept)])
+    kept = [
+        [n for n, label in enumerate(term) if x.shape[n] == longest[label]]
+        for term, x in zip(terms, arrays)
+    ]
+    arrays = tuple(
+        [xp.reshape(x, tuple([x.shape[n] for n in places])) for x, places in zip(arrays, kept)]
+    )
     terms = ["".join([term[n] for n in places]) for term, places in zip(terms, kept)]
     once = sorted([label for label in longest if inputs.count(label) == 1])
     return xp.own_einsum(f"{','.join(terms)}->{output if arrow else ''.join(once)}", *arrays)
@@ -54,7 +65,9 @@ def tensordot(xp: Any, x: Any, y: Any, /, *, axes: Any = 2) -> Any:
     if isinstance(axes, (int, np.integer)):
         axes = range(len(x.shape) - int(axes), len(x.shape)), range(int(axes))
     left, right = axes_of(tuple(axes[0]), len(x.shape)), axes_of(tuple(axes[1]), len(y.shape))
-    free_x, free_y = ([n for n in range(len(z.shape)) if n not in used] for z, used in ((x, left), (y, right)))
+    free_x, free_y = (
+        [n for n in range(len(z.shape)) if n not in used] for z, used in ((x, left), (y, right))
+    )
     heights, widths = [x.shape[n] for n in free_x], [y.shape[n] for n in free_y]
     inner = math.prod([x.shape[n] for n in left])
     a = xp.reshape(xp.permute_dims(x, (*free_x, *left)), (math.prod(heights), inner))
@@ -68,7 +81,8 @@ for _name in ("matmul", "matrix_transpose", "tensordot", "vecdot"):
     )
 
 
-# linalg --------------------------------------------------------------------------------------------------------------
+# linalg
+# ------------------------------------------------------------------------------------------------
 
 
 class SlogdetResult(NamedTuple):
@@ -109,7 +123,9 @@ def linalg_outer(xp: Any, x: Any, y: Any, /) -> Any:
 def linalg_diagonal(xp: Any, x: Any, /, *, offset: int = 0) -> Any:
     rows, columns = x.shape[-2:]
     places = np.diagonal(np.arange(rows * columns).reshape(rows, columns), offset).copy()
-    return by_index(xp, xp.reshape(x, (*tuple(x.shape)[:-2], rows * columns)), places, len(x.shape) - 2)
+    return by_index(
+        xp, xp.reshape(x, (*tuple(x.shape)[:-2], rows * columns)), places, len(x.shape) - 2
+    )
 
 
 @composition
@@ -170,7 +186,9 @@ def linalg_qr(xp: Any, x: Any, /, *, mode: str = "reduced") -> Any:
 def linalg_svd(xp: Any, x: Any, /, *, full_matrices: bool = True) -> Any:
     u, s, vh = xp.linalg.full_svd(x)
     count = s.shape[-1]
-    return SVDResult(u, s, vh) if full_matrices else SVDResult(u[..., :count], s, vh[..., :count, :])
+    return (
+        SVDResult(u, s, vh) if full_matrices else SVDResult(u[..., :count], s, vh[..., :count, :])
+    )
 
 
 @composition
@@ -185,7 +203,9 @@ def linalg_eigvalsh(xp: Any, x: Any, /) -> Any:
 
 @composition
 def linalg_pinv(xp: Any, x: Any, /, *, rtol: Any = None) -> Any:
-    """For full rank: (x' x)^-1 x' or x' (x x')^-1. Raises TypeError for `rtol`, which asks for a truncated inverse."""
+    """For full rank: (x' x)^-1 x' or x' (x x')^-1. Raises TypeError for `rtol`, which asks for a
+    truncated inverse.
+    """
     if rtol is not None:
         raise TypeError("linalg.pinv: the composition takes matrices of full rank, without rtol.")
     turned = xp.matrix_transpose(xp.conj(x))
@@ -202,7 +222,9 @@ def linalg_matrix_rank(xp: Any, x: Any, /, *, rtol: Any = None) -> Any:
 
 
 @composition
-def linalg_vector_norm(xp: Any, x: Any, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Any:
+def linalg_vector_norm(
+    xp: Any, x: Any, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2
+) -> Any:
     size = xp.abs(x)
     options = {"axis": axis, "keepdims": keepdims}
     if ord == math.inf:

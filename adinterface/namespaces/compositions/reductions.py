@@ -13,7 +13,9 @@ from .composing import COMPOSITIONS, Axes, along, axes_of, axis_of, composition,
 
 
 def _ends(xp: Any, x: Any, axis: Axes) -> tuple[Any, list[int]]:
-    """x with the reduced axes merged into a last one, and these axes: `(2, 3, 4)` over `(0, 2)` -> `(3, 8)`, `[0, 2]`."""
+    """x with the reduced axes merged into a last one, and these axes: `(2, 3, 4)` over `(0, 2)` ->
+    `(3, 8)`, `[0, 2]`.
+    """
     shape = tuple(x.shape)
     axes = axes_of(axis, len(shape))
     kept = [n for n in range(len(shape)) if n not in axes]
@@ -22,13 +24,19 @@ def _ends(xp: Any, x: Any, axis: Axes) -> tuple[Any, list[int]]:
 
 
 def _kept(xp: Any, x: Any, shape: Sequence[int], axes: Sequence[int], keepdims: bool) -> Any:
-    return xp.reshape(x, tuple([1 if n in axes else length for n, length in enumerate(shape)])) if keepdims else x
+    return (
+        xp.reshape(x, tuple([1 if n in axes else length for n, length in enumerate(shape)]))
+        if keepdims
+        else x
+    )
 
 
 def _halves(combine: Callable[[Any, Any, Any], Any], empty: float | None, name: str) -> None:
     """A reduction by halves: every step combines the first half of the axis with the second."""
 
-    def reduce(xp: Any, x: Any, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    def reduce(
+        xp: Any, x: Any, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False
+    ) -> Any:
         x = x if dtype is None else xp.astype(x, dtype)
         result, axes = _ends(xp, x, axis)
         if result.shape[-1] == 0:
@@ -39,7 +47,11 @@ def _halves(combine: Callable[[Any, Any, Any], Any], empty: float | None, name: 
         while (count := result.shape[-1]) > 1:
             half = count // 2
             combined = combine(xp, result[..., :half], result[..., half : 2 * half])
-            result = combined if count % 2 == 0 else xp.concat([combined, result[..., 2 * half :]], axis=-1)
+            result = (
+                combined
+                if count % 2 == 0
+                else xp.concat([combined, result[..., 2 * half :]], axis=-1)
+            )
         return _kept(xp, result[..., 0], tuple(x.shape), axes, keepdims)
 
     COMPOSITIONS[name] = reduce
@@ -61,14 +73,20 @@ def mean(xp: Any, x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> An
 
 
 @composition
-def var(xp: Any, x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+def var(
+    xp: Any, x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
+) -> Any:
     centred = x - xp.mean(x, axis=axis, keepdims=True)
     squares = xp.real(centred * xp.conj(centred)) if is_complex(xp, x) else centred * centred
-    return xp.sum(squares, axis=axis, keepdims=keepdims) / builtins.max(_count(x, axis) - correction, 0.0)
+    return xp.sum(squares, axis=axis, keepdims=keepdims) / builtins.max(
+        _count(x, axis) - correction, 0.0
+    )
 
 
 @composition
-def std(xp: Any, x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+def std(
+    xp: Any, x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
+) -> Any:
     return root(xp, xp.var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
@@ -78,7 +96,15 @@ def _cumulative(combine: Callable[[Any, Any], Any], start: float, name: str) -> 
     Source: Hillis and Steele, Data parallel algorithms, 1986.
     """
 
-    def cumulate(xp: Any, x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+    def cumulate(
+        xp: Any,
+        x: Any,
+        /,
+        *,
+        axis: int | None = None,
+        dtype: Any = None,
+        include_initial: bool = False,
+    ) -> Any:
         if axis is None:
             if len(x.shape) != 1:
                 raise ValueError(f"{name} needs an axis for an array of more than one dimension.")
@@ -87,7 +113,9 @@ def _cumulative(combine: Callable[[Any, Any], Any], start: float, name: str) -> 
         x = x if dtype is None else xp.astype(x, dtype)
         step, count = 1, x.shape[axis]
         while step < count:
-            later = combine(x[along(axis, slice(step, None))], x[along(axis, slice(None, count - step))])
+            later = combine(
+                x[along(axis, slice(step, None))], x[along(axis, slice(None, count - step))]
+            )
             x = xp.concat([x[along(axis, slice(None, step))], later], axis=axis)
             step *= 2
         if include_initial:

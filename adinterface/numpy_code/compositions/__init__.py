@@ -1,7 +1,7 @@
 """NumPy's functions composed of the Array API, for every engine that lacks them.
 
-Each takes the namespace first, then the arguments of NumPy's function, with NumPy's defaults and dtypes. The modules register
-their functions in the table.
+Each takes the namespace first, then the arguments of NumPy's function, with NumPy's defaults and
+dtypes. The modules register their functions in the table.
 """
 
 from . import (  # noqa: F401

@@ -6,12 +6,26 @@ import math
 from types import ModuleType
 from typing import Any
 
-from .composing import Array, array, cast, composition, flat, inexact, is_complex, name_of, normalized, promoted, sliced
+from .composing import (
+    Array,
+    array,
+    cast,
+    composition,
+    flat,
+    inexact,
+    is_complex,
+    name_of,
+    normalized,
+    promoted,
+    sliced,
+)
 from .reductions import sum as _sum
 
 
 @composition("diff")
-def diff(xp: ModuleType, a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
+def diff(
+    xp: ModuleType, a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None
+) -> Array:
     a = array(xp, a)
     if n == 0:
         return a
@@ -61,7 +75,11 @@ def gradient(xp: ModuleType, f: Array, *varargs: Any, axis: Any = None, edge_ord
     axes = normalized(axis, len(f.shape))
     if len(varargs) not in (0, 1, len(axes)):
         raise TypeError("invalid number of arguments")
-    spacings = [1.0] * len(axes) if not varargs else list(varargs) * (len(axes) if len(varargs) == 1 else 1)
+    spacings = (
+        [1.0] * len(axes)
+        if not varargs
+        else list(varargs) * (len(axes) if len(varargs) == 1 else 1)
+    )
     f = inexact(xp, f)
     results = [_slope(xp, f, spacing, n, edge_order) for spacing, n in zip(spacings, axes)]
     return results[0] if len(axes) == 1 else tuple(results)
@@ -70,11 +88,14 @@ def gradient(xp: ModuleType, f: Array, *varargs: Any, axis: Any = None, edge_ord
 def _slope(xp: ModuleType, f: Array, spacing: Any, axis: int, edge_order: int) -> Array:
     if f.shape[axis] < edge_order + 1:
         raise ValueError(
-            "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required."
+            "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1)"
+            " elements are required."
         )
     f = xp.moveaxis(f, axis, -1)
     spacing = spacing if isinstance(spacing, (int, float)) else array(xp, spacing, f)
-    steps: Any = spacing if not getattr(spacing, "shape", ()) else inexact(xp, spacing[1:] - spacing[:-1])
+    steps: Any = (
+        spacing if not getattr(spacing, "shape", ()) else inexact(xp, spacing[1:] - spacing[:-1])
+    )
     slopes = (f[..., 1:] - f[..., :-1]) / steps
     if not getattr(steps, "shape", ()):
         inner = (f[..., 2:] - f[..., :-2]) / (2.0 * steps)
@@ -82,18 +103,31 @@ def _slope(xp: ModuleType, f: Array, spacing: Any, axis: int, edge_order: int) -
     else:
         left, right = steps[:-1], steps[1:]
         inner = (slopes[..., :-1] * right + slopes[..., 1:] * left) / (left + right)
-        first, second, before, last_ = [steps[n] for n in (0, min(1, len(steps.shape)), -2 if steps.shape[0] > 1 else -1, -1)]
+        first, second, before, last_ = [
+            steps[n] for n in (0, min(1, len(steps.shape)), -2 if steps.shape[0] > 1 else -1, -1)
+        ]
     if edge_order == 1:
         start, end = slopes[..., :1], slopes[..., -1:]
     else:
         start = slopes[..., :1] + (slopes[..., :1] - slopes[..., 1:2]) * (first / (first + second))
-        end = slopes[..., -1:] + (slopes[..., -1:] - slopes[..., -2:-1]) * (last_ / (last_ + before))
+        end = slopes[..., -1:] + (slopes[..., -1:] - slopes[..., -2:-1]) * (
+            last_ / (last_ + before)
+        )
     # In the precision of f, for any precision of the coordinates.
     return xp.moveaxis(cast(xp, xp.concat([start, inner, end], axis=-1), name_of(f)), -1, axis)
 
 
 @composition("interp")
-def interp(nx: ModuleType, /, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Array:
+def interp(
+    nx: ModuleType,
+    /,
+    x: Any,
+    xp: Any,
+    fp: Any,
+    left: Any = None,
+    right: Any = None,
+    period: Any = None,
+) -> Array:
     x, xp, fp = [inexact(nx, v) for v in promoted(nx, x, xp, fp)]
     if not is_complex(fp):
         x, xp, fp = [cast(nx, v, "float64") for v in (x, xp, fp)]
@@ -109,7 +143,9 @@ def interp(nx: ModuleType, /, x: Any, xp: Any, fp: Any, left: Any = None, right:
         result = nx.take(fp, nx.zeros_like(points, dtype=nx.int64), axis=0)
     else:
         place = nx.searchsorted(xp, points, side="right") - 1
-        place = nx.minimum(nx.maximum(place, nx.zeros_like(place)), nx.full_like(place, xp.shape[0] - 2))
+        place = nx.minimum(
+            nx.maximum(place, nx.zeros_like(place)), nx.full_like(place, xp.shape[0] - 2)
+        )
         start, end = nx.take(xp, place, axis=0), nx.take(xp, place + 1, axis=0)
         low, high = nx.take(fp, place, axis=0), nx.take(fp, place + 1, axis=0)
         width = end - start

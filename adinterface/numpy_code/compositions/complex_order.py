@@ -29,11 +29,15 @@ def _before(xp: ModuleType, a: Array, b: Array) -> Array:
 
 def larger(xp: ModuleType, a: Array, b: Array) -> Array:
     """Whichever of two is behind the other; a nan, if there is one."""
-    return xp.where(_is_nan(xp, a) | ((a == b) | _before(xp, b, a)) & xp.logical_not(_is_nan(xp, b)), a, b)
+    return xp.where(
+        _is_nan(xp, a) | ((a == b) | _before(xp, b, a)) & xp.logical_not(_is_nan(xp, b)), a, b
+    )
 
 
 def smaller(xp: ModuleType, a: Array, b: Array) -> Array:
-    return xp.where(_is_nan(xp, a) | ((a == b) | _before(xp, a, b)) & xp.logical_not(_is_nan(xp, b)), a, b)
+    return xp.where(
+        _is_nan(xp, a) | ((a == b) | _before(xp, a, b)) & xp.logical_not(_is_nan(xp, b)), a, b
+    )
 
 
 #: By the names of the operators and functions.
@@ -52,9 +56,12 @@ def _first(xp: ModuleType, mask: Array) -> Array:
 
 
 def place(xp: ModuleType, a: Array, largest: bool) -> Array:
-    """Where along the last axis the largest or the smallest is; the first nan, where there is one."""
+    """Where along the last axis the largest or the smallest is; the first nan, where there is
+    one.
+    """
     real, imag = _parts(xp, a if largest else -a)
-    # Of equal real parts, all of which may be -inf, the largest imaginary part, which may be -inf, too.
+    # Of equal real parts, all of which may be -inf, the largest imaginary part, which may be -inf,
+    # too.
     alike = real == xp.max(real, axis=-1, keepdims=True)
     imag = xp.where(alike, imag, xp.full_like(imag, -xp.inf))
     result = _first(xp, alike & (imag == xp.max(imag, axis=-1, keepdims=True)))

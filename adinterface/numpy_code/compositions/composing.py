@@ -26,7 +26,8 @@ def composition(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any
     return register
 
 
-# Dtypes --------------------------------------------------------------------------------------------------------------
+# Dtypes
+# ------------------------------------------------------------------------------------------------
 
 
 def name_of(x: Array) -> str:
@@ -38,12 +39,17 @@ def name_of(x: Array) -> str:
 def _name_of_dtype(dtype: Any) -> str:
     if isinstance(dtype, np.dtype):
         return dtype_name(dtype)
-    return str(getattr(dtype, "name", None) or str(dtype).rpartition(".")[2])  # torch's dtypes have no name
+    # torch's dtypes have no name
+    return str(getattr(dtype, "name", None) or str(dtype).rpartition(".")[2])
 
 
 def numpy_dtype(x: Any) -> Any:
     """The dtype as NumPy has it; a Python number stays one, for `np.result_type`."""
-    return x if isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic) else np.dtype(name_of(x))
+    return (
+        x
+        if isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic)
+        else np.dtype(name_of(x))
+    )
 
 
 def _named(dtype: Any) -> str:
@@ -77,7 +83,10 @@ def cast(xp: ModuleType, x: Array, dtype: Any) -> Array:
     name = _named(dtype)
     if name_of(x) == name:
         return x
-    return xp.astype(xp.real(x) if is_complex(x) and not name.startswith("complex") else x, native_dtype(xp, name))
+    return xp.astype(
+        xp.real(x) if is_complex(x) and not name.startswith("complex") else x,
+        native_dtype(xp, name),
+    )
 
 
 def inexact(xp: ModuleType, x: Array) -> Array:
@@ -90,7 +99,8 @@ def sine_dtype(xp: ModuleType, x: Array) -> Array:
     return cast(xp, x, np.result_type(name_of(x), np.float16)) if _is_exact_dtype(x.dtype) else x
 
 
-# Arrays --------------------------------------------------------------------------------------------------------------
+# Arrays
+# ------------------------------------------------------------------------------------------------
 
 
 def array(xp: ModuleType, value: Any, like: Any = None) -> Array:
@@ -103,23 +113,38 @@ def array(xp: ModuleType, value: Any, like: Any = None) -> Array:
         plain = np.asarray(value)
         device = getattr(like, "device", None)
         options = {} if device is None else {"device": device}
-        return xp.asarray(plain if plain.ndim else plain.item(), dtype=native_dtype(xp, plain.dtype), **options)
+        return xp.asarray(
+            plain if plain.ndim else plain.item(), dtype=native_dtype(xp, plain.dtype), **options
+        )
     return value
 
 
 def _holds_native(values: Any) -> bool:
     return any(
-        _holds_native(v) if isinstance(v, (list, tuple)) else not isinstance(v, (int, float, complex, np.ndarray, np.generic))
+        (
+            _holds_native(v)
+            if isinstance(v, (list, tuple))
+            else not isinstance(v, (int, float, complex, np.ndarray, np.generic))
+        )
         for v in values
     )
 
 
 def promoted(xp: ModuleType, *values: Any) -> list[Array]:
-    """The values as arrays of the dtype in which NumPy computes with them; Python numbers are weak."""
+    """The values as arrays of the dtype in which NumPy computes with them; Python numbers are
+    weak.
+    """
     alike = _alike(xp, values)
     if alike is not None:
         return alike
-    like = next((v for v in values if not isinstance(v, (int, float, complex, list, tuple, np.ndarray, np.generic))), None)
+    like = next(
+        (
+            v
+            for v in values
+            if not isinstance(v, (int, float, complex, list, tuple, np.ndarray, np.generic))
+        ),
+        None,
+    )
     weak = [type(v) in _WEAK for v in values]
     arrays = [v if w else array(xp, v, like) for v, w in zip(values, weak)]
     kinds: list[Any] = [type(v) if w else name_of(v) for v, w in zip(arrays, weak)]
@@ -130,7 +155,9 @@ def promoted(xp: ModuleType, *values: Any) -> list[Array]:
 
 
 def _alike(xp: ModuleType, values: tuple[Any, ...]) -> list[Array] | None:
-    """The usual case: arrays of one dtype, and perhaps real numbers, which take it if it is inexact; None in any other."""
+    """The usual case: arrays of one dtype, and perhaps real numbers, which take it if it is
+    inexact; None in any other.
+    """
     like = dtype = None
     numbers = False
     for value in values:
@@ -154,7 +181,9 @@ def _alike(xp: ModuleType, values: tuple[Any, ...]) -> list[Array] | None:
 
 
 def operands(xp: ModuleType, a: Any, b: Any) -> Any:
-    """Two values as `promoted`, but a real number with an inexact array stays one: functions of the standard take it."""
+    """Two values as `promoted`, but a real number with an inexact array stays one: functions of the
+    standard take it.
+    """
     array, number = (b, a) if type(a) in REAL else (a, b)
     direct = type(number) in REAL and hasattr(array, "dtype") and not isinstance(array, _OF_NUMPY)
     return (a, b) if direct and not _is_exact_dtype(array.dtype) else promoted(xp, a, b)
@@ -181,26 +210,36 @@ def common_dtype(*kinds: Any) -> str:
     NumPy lacks bfloat16, which is promoted only by other inexact dtypes.
     """
     if "bfloat16" not in kinds:
-        return np.result_type(*[np.dtype(kind) if isinstance(kind, str) else kind(1) for kind in kinds]).name
-    inexact_ones = [kind for kind in kinds if isinstance(kind, str) and kind.startswith(("float", "complex"))]
+        return np.result_type(
+            *[np.dtype(kind) if isinstance(kind, str) else kind(1) for kind in kinds]
+        ).name
+    inexact_ones = [
+        kind for kind in kinds if isinstance(kind, str) and kind.startswith(("float", "complex"))
+    ]
     inexact_ones += ["complex64"] * (complex in kinds)
     return np.result_type(np.float32, *inexact_ones).name if inexact_ones else "bfloat16"
 
 
 def counted_in_full(xp: ModuleType, *values: Any) -> list[Array]:
-    """The values as arrays of one dtype, Python numbers too, as in functions that are not ufuncs."""
+    """The values as arrays of one dtype, Python numbers too, as in functions that are not
+    ufuncs.
+    """
     like = next((v for v in values if hasattr(v, "shape")), None)
     return promoted(xp, *[v if v is like else array(xp, v, like) for v in values])
 
 
 def broadcast(xp: ModuleType, *arrays: Array) -> list[Array]:
-    """NumPy's broadcasting; each array is handled separately, so that only its own shape is read."""
+    """NumPy's broadcasting; each array is handled separately, so that only its own shape is
+    read.
+    """
     shape = np.broadcast_shapes(*[x.shape for x in arrays])
     return [x if tuple(x.shape) == shape else xp.broadcast_to(x, shape) for x in arrays]
 
 
 def root(xp: ModuleType, x: Array) -> Array:
-    """The square root of a sum of squares: where all of them are zero, a corner, its derivative is zero, not NaN."""
+    """The square root of a sum of squares: where all of them are zero, a corner, its derivative is
+    zero, not NaN.
+    """
     corner = x == 0
     return xp.where(corner, xp.zeros_like(x), xp.sqrt(xp.where(corner, xp.ones_like(x), x)))
 
@@ -241,12 +280,15 @@ def last(xp: ModuleType, x: Array, axis: Any) -> tuple[Array, tuple[int, ...]]:
 
 
 def positions(shape: Any) -> np.ndarray[Any, Any]:
-    """An array that holds the place of each element, counted from 1: 0 is left for a place that holds none."""
+    """An array that holds the place of each element, counted from 1: 0 is left for a place that
+    holds none.
+    """
     return np.arange(1, int(np.prod(shape, dtype=int)) + 1).reshape(shape)
 
 
 def gathered(xp: ModuleType, x: Array, places: np.ndarray[Any, Any]) -> Array:
-    """The elements of x at the places to which NumPy has moved their numbers; 0 where there is none.
+    """The elements of x at the places to which NumPy has moved their numbers; 0 where there is
+    none.
 
     So NumPy itself defines each function that only moves elements.
     """
@@ -254,7 +296,11 @@ def gathered(xp: ModuleType, x: Array, places: np.ndarray[Any, Any]) -> Array:
     if not size_of(x):
         return xp.zeros(places.shape, dtype=x.dtype)
     result = xp.reshape(xp.take(flat(xp, x), array(xp, index, x), axis=0), places.shape)
-    return result if places.all() else xp.where(array(xp, places > 0, x), result, xp.zeros_like(result))
+    return (
+        result
+        if places.all()
+        else xp.where(array(xp, places > 0, x), result, xp.zeros_like(result))
+    )
 
 
 def concrete(value: Any) -> Any:

@@ -15,8 +15,8 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @composition("einsum")
 def einsum(
-    xp: ModuleType, *operands: Any, out: Any = None, dtype: Any = None, order: str = "K", casting: str = "safe",
-    optimize: Any = False,
+    xp: ModuleType, *operands: Any, out: Any = None, dtype: Any = None, order: str = "K",
+    casting: str = "safe", optimize: Any = False,
 ) -> Array:  # fmt: skip
     subscripts, values = _spelled_out(operands)
     arrays = counted_in_full(xp, *values)
@@ -35,7 +35,9 @@ def _spelled_out(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
     """Subscripts and operands, also from the form einsum(a, [0, 1], b, [1, 2], [0, 2])."""
     if isinstance(operands[0], str):
         return operands[0].replace(" ", ""), list(operands[1:])
-    letters: Callable[[Any], str] = lambda axes: "".join("..." if n is Ellipsis else _LETTERS[n] for n in axes)
+    letters: Callable[[Any], str] = lambda axes: "".join(
+        "..." if n is Ellipsis else _LETTERS[n] for n in axes
+    )
     count = len(operands) // 2
     subscripts = ",".join(letters(operands[2 * n + 1]) for n in range(count))
     if len(operands) % 2:
@@ -44,12 +46,17 @@ def _spelled_out(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
 
 
 def _explicit(subscripts: str, ranks: list[int]) -> tuple[list[list[str]], list[str]]:
-    """A name for each axis of the operands and of the result; those under an ellipsis are numbered from the right."""
+    """A name for each axis of the operands and of the result; those under an ellipsis are numbered
+    from the right.
+    """
     inputs, arrow, output = subscripts.partition("->")
     terms = inputs.split(",")
     if len(terms) != len(ranks):
         raise ValueError(f"einsum: {len(ranks)} operands for the subscripts {subscripts!r}")
-    hidden = [rank - len(term.replace("...", "")) if "..." in term else 0 for term, rank in zip(terms, ranks)]
+    hidden = [
+        rank - len(term.replace("...", "")) if "..." in term else 0
+        for term, rank in zip(terms, ranks)
+    ]
 
     def named(term: str, count: int) -> list[str]:
         before, dots, after = term.partition("...")
@@ -58,7 +65,9 @@ def _explicit(subscripts: str, ranks: list[int]) -> tuple[list[list[str]], list[
     labels = [named(term, count) for term, count in zip(terms, hidden)]
     for names, rank in zip(labels, ranks):
         if len(names) != rank:
-            raise ValueError(f"einsum: the subscripts {subscripts!r} do not fit operands of {ranks} axes")
+            raise ValueError(
+                f"einsum: the subscripts {subscripts!r} do not fit operands of {ranks} axes"
+            )
     if not arrow:
         letters = inputs.replace(",", "").replace("...", "")
         output = "..." + "".join(sorted(name for name in set(letters) if letters.count(name) == 1))
@@ -88,7 +97,9 @@ def _summed(xp: ModuleType, x: Array, names: list[str], kept: set[str]) -> tuple
 def _contracted(
     xp: ModuleType, a: Array, names: list[str], b: Array, others: list[str], later: set[str]
 ) -> tuple[Array, list[str]]:
-    """The product of two operands, summed over the axes that nothing needs later: one matrix product."""
+    """The product of two operands, summed over the axes that nothing needs later: one matrix
+    product.
+    """
     a, names = _summed(xp, a, names, later | set(others))
     b, others = _summed(xp, b, others, later | set(names))
     shared = [name for name in names if name in others]
@@ -102,7 +113,10 @@ def _contracted(
     stack = np.broadcast_shapes(a.shape[:k], b.shape[:k])
     summed = np.broadcast_shapes(a.shape[len(names) - m :], b.shape[k : k + m])
     rows, columns = tuple(a.shape[k : len(names) - m]), tuple(b.shape[k + m :])
-    a, b = xp.broadcast_to(a, (*stack, *rows, *summed)), xp.broadcast_to(b, (*stack, *summed, *columns))
+    a, b = (
+        xp.broadcast_to(a, (*stack, *rows, *summed)),
+        xp.broadcast_to(b, (*stack, *summed, *columns)),
+    )
     count = int(np.prod(summed, dtype=int))
     product = xp.matmul(
         xp.reshape(a, (*stack, int(np.prod(rows, dtype=int)), count)),

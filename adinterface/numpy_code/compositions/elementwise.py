@@ -1,4 +1,6 @@
-"""Elementwise functions: the standard's under NumPy's names and promotion, and those that the standard lacks."""
+"""Elementwise functions: the standard's under NumPy's names and promotion, and those that the
+standard lacks.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def round(xp: ModuleType, a: Array, decimals: int = 0, out: Any = None) -> Array
     if decimals == 0:
         return xp.round(a)
     scale = 10.0 ** abs(decimals)
-    scaled = xp.round(a * scale) / scale if decimals > 0 else xp.round(inexact(xp, a) / scale) * scale
+    scaled = (
+        xp.round(a * scale) / scale if decimals > 0 else xp.round(inexact(xp, a) / scale) * scale
+    )
     return cast(xp, scaled, name_of(a))
 
 
@@ -71,7 +75,8 @@ def cbrt(xp: ModuleType, x: Array) -> Array:
     x = sine_dtype(xp, x)
     zero = x == 0
     result = xp.copysign(xp.abs(xp.where(zero, xp.ones_like(x), x)) ** (1 / 3), x)
-    return xp.where(zero, xp.sqrt(xp.where(zero, x, xp.ones_like(x))), result)  # whose derivative is infinite there, too
+    # whose derivative is infinite there, too
+    return xp.where(zero, xp.sqrt(xp.where(zero, x, xp.ones_like(x))), result)
 
 
 @composition("heaviside")
@@ -108,12 +113,16 @@ def ldexp(xp: ModuleType, x: Any, exponent: Any) -> Array:
 
 @composition("logaddexp")
 def logaddexp(xp: ModuleType, a: Any, b: Any) -> Array:
-    """Engines' own have no derivative, or a wrong one, at infinity, where people put the logarithm of zero."""
+    """Engines' own have no derivative, or a wrong one, at infinity, where people put the logarithm
+    of zero.
+    """
     a, b = broadcast(xp, *pair_of_floats(xp, a, b))
     swap = a < b
     larger, smaller = xp.where(swap, b, a), xp.where(swap, a, b)
     alike = (a == b) & xp.isinf(a)
-    distance = xp.where(alike, xp.zeros_like(a), smaller) - xp.where(alike, xp.zeros_like(a), larger)
+    distance = xp.where(alike, xp.zeros_like(a), smaller) - xp.where(
+        alike, xp.zeros_like(a), larger
+    )
     return xp.where(alike, (a + b) / 2, larger + xp.log1p(xp.exp(distance)))
 
 
@@ -130,7 +139,10 @@ def gcd(xp: ModuleType, a: Any, b: Any) -> Array:
     a, b = [xp.abs(x) for x in promoted(xp, a, b)]
     for _ in range(92):  # as many steps as any two 64-bit integers take
         done = b == 0
-        a, b = xp.where(done, a, b), xp.where(done, b, xp.remainder(a, xp.where(done, xp.ones_like(b), b)))
+        a, b = (
+            xp.where(done, a, b),
+            xp.where(done, b, xp.remainder(a, xp.where(done, xp.ones_like(b), b))),
+        )
     return a
 
 
@@ -143,7 +155,14 @@ def lcm(xp: ModuleType, a: Any, b: Any) -> Array:
 
 @composition("clip")
 def clip(
-    xp: ModuleType, a: Array, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
+    xp: ModuleType,
+    a: Array,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
 ) -> Array:
     low, high = (a_min if min is None else min), (a_max if max is None else max)
     if low is not None:
@@ -152,11 +171,20 @@ def clip(
 
 
 @composition("nan_to_num")
-def nan_to_num(xp: ModuleType, x: Array, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
+def nan_to_num(
+    xp: ModuleType,
+    x: Array,
+    copy: bool = True,
+    nan: Any = 0.0,
+    posinf: Any = None,
+    neginf: Any = None,
+) -> Array:
     if is_exact(x):
         return x
     if is_complex(x):
-        parts = [nan_to_num(xp, part, copy, nan, posinf, neginf) for part in (xp.real(x), xp.imag(x))]
+        parts = [
+            nan_to_num(xp, part, copy, nan, posinf, neginf) for part in (xp.real(x), xp.imag(x))
+        ]
         return parts[0] + 1j * parts[1]
     limit = float(np.finfo(name_of(x)).max)
     for where, value in (
@@ -180,19 +208,25 @@ def sinc(xp: ModuleType, x: Array) -> Array:
 
 @composition("special.i0")
 def i0(xp: ModuleType, x: Array) -> Array:
-    """The integral of exp(x cos t) by the trapezoidal rule, which is exact to rounding for |x| up to 700."""
+    """The integral of exp(x cos t) by the trapezoidal rule, which is exact to rounding for |x| up
+    to 700.
+    """
     x = inexact(xp, x)
     nodes = np.cos(np.linspace(0, np.pi, 129)) - 1
     weights = np.full(129, 1 / 128)
     weights[[0, -1]] /= 2
     size = xp.abs(x)[..., None]
     dtype = name_of(x)
-    terms = xp.exp(size * cast(xp, array(xp, nodes, x), dtype)) * cast(xp, array(xp, weights, x), dtype)
+    terms = xp.exp(size * cast(xp, array(xp, nodes, x), dtype)) * cast(
+        xp, array(xp, weights, x), dtype
+    )
     return xp.exp(xp.abs(x)) * xp.sum(terms, axis=-1)
 
 
 @composition("isclose")
-def isclose(xp: ModuleType, a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
+def isclose(
+    xp: ModuleType, a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
+) -> Array:
     a, b = [inexact(xp, x) for x in promoted(xp, a, b)]
     close = ((xp.abs(a - b) <= atol + rtol * xp.abs(b)) & xp.isfinite(b)) | (a == b)
     return close | (xp.isnan(a) & xp.isnan(b)) if equal_nan else close
@@ -204,7 +238,9 @@ def array_equal(xp: ModuleType, a1: Any, a2: Any, equal_nan: bool = False) -> bo
     if tuple(a1.shape) != tuple(a2.shape):
         return False
     same = a1 == a2
-    return bool(xp.all(same | (xp.isnan(a1) & xp.isnan(a2)) if equal_nan and not is_exact(a1) else same))
+    return bool(
+        xp.all(same | (xp.isnan(a1) & xp.isnan(a2)) if equal_nan and not is_exact(a1) else same)
+    )
 
 
 @composition("array_equiv")
@@ -218,14 +254,22 @@ def array_equiv(xp: ModuleType, a1: Any, a2: Any) -> bool:
 
 
 @composition("unwrap")
-def unwrap(xp: ModuleType, p: Array, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Array:
+def unwrap(
+    xp: ModuleType, p: Array, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi
+) -> Array:
     p = xp.moveaxis(inexact(xp, p), axis, -1)
     steps = p[..., 1:] - p[..., :-1]
     half = period / 2
     wrapped = xp.remainder(steps + half, xp.full_like(steps, period)) - half
     wrapped = xp.where((wrapped == -half) & (steps > 0), xp.full_like(steps, half), wrapped)
-    jump = xp.where(xp.abs(steps) < (half if discont is None else discont), xp.zeros_like(steps), wrapped - steps)
-    return xp.moveaxis(xp.concat([p[..., :1], p[..., 1:] + xp.cumulative_sum(jump, axis=-1)], axis=-1), -1, axis)
+    jump = xp.where(
+        xp.abs(steps) < (half if discont is None else discont),
+        xp.zeros_like(steps),
+        wrapped - steps,
+    )
+    return xp.moveaxis(
+        xp.concat([p[..., :1], p[..., 1:] + xp.cumulative_sum(jump, axis=-1)], axis=-1), -1, axis
+    )
 
 
 @composition("where")
@@ -254,7 +298,9 @@ COMPOSITIONS |= {
     "absolute": lambda xp, x: x if name_of(x) == "bool" else xp.abs(x),
     "fabs": lambda xp, x: xp.abs(sine_dtype(xp, x)),
     "divmod": lambda xp, a, b: (floor_divide(xp, a, b), xp.remainder(*promoted(xp, a, b))),
-    "reciprocal": lambda xp, x: xp.where((x == 1) | (x == -1), x, xp.zeros_like(x)) if is_exact(x) else xp.reciprocal(x),
+    "reciprocal": lambda xp, x: (
+        xp.where((x == 1) | (x == -1), x, xp.zeros_like(x)) if is_exact(x) else xp.reciprocal(x)
+    ),
     "floor": lambda xp, x: x if is_exact(x) else xp.floor(x),
     "ceil": lambda xp, x: x if is_exact(x) else xp.ceil(x),
     **dict.fromkeys(("trunc", "fix"), lambda xp, x: x if is_exact(x) else xp.trunc(x)),
@@ -264,7 +310,9 @@ COMPOSITIONS |= {
     **dict.fromkeys(("rad2deg", "degrees"), lambda xp, x: sine_dtype(xp, x) * (180 / math.pi)),
     "fmax": lambda xp, a, b: maximum(xp, *_without_nan(xp, a, b)),
     "fmin": lambda xp, a, b: minimum(xp, *_without_nan(xp, a, b)),
-    "logaddexp2": lambda xp, a, b: logaddexp(xp, *[x * math.log(2) for x in pair_of_floats(xp, a, b)]) / math.log(2),
+    "logaddexp2": lambda xp, a, b: (
+        logaddexp(xp, *[x * math.log(2) for x in pair_of_floats(xp, a, b)]) / math.log(2)
+    ),
     "real": real,
     "imag": imag,
     "conjugate": conj,
@@ -272,7 +320,9 @@ COMPOSITIONS |= {
     "iscomplex": lambda xp, x: imag(xp, x) != 0,
     "isposinf": lambda xp, x: inexact(xp, x) == math.inf,
     "isneginf": lambda xp, x: inexact(xp, x) == -math.inf,
-    "allclose": lambda xp, a, b, *args, **keywords: bool(xp.all(isclose(xp, a, b, *args, **keywords))),
+    "allclose": lambda xp, a, b, *args, **keywords: bool(
+        xp.all(isclose(xp, a, b, *args, **keywords))
+    ),
     "astype": lambda xp, x, dtype, copy=True, device=None: cast(xp, x, dtype),
     "copy": lambda xp, a, order="K", subok=False: a,  # the wrappers are read-only
 }

@@ -30,7 +30,9 @@ from .reductions import sum as _sum
 from .standard_elementwise import truth
 
 #: The named tuples of NumPy's results.
-_RESULTS: list[Any] = [type(getattr(np, f"unique_{name}")(np.zeros(1))) for name in ("all", "counts", "inverse")]
+_RESULTS: list[Any] = [
+    type(getattr(np, f"unique_{name}")(np.zeros(1))) for name in ("all", "counts", "inverse")
+]
 UniqueAllResult, UniqueCountsResult, UniqueInverseResult = _RESULTS
 
 
@@ -39,7 +41,9 @@ def _counted(xp: ModuleType, indices: Array, length: int, mode: str) -> Array:
     if mode == "wrap":
         return xp.remainder(indices, xp.full_like(indices, length))
     if mode == "clip":
-        return xp.minimum(xp.maximum(indices, xp.zeros_like(indices)), xp.full_like(indices, length - 1))
+        return xp.minimum(
+            xp.maximum(indices, xp.zeros_like(indices)), xp.full_like(indices, length - 1)
+        )
     return xp.where(indices < 0, indices + length, indices)
 
 
@@ -55,7 +59,9 @@ def getitem(xp: ModuleType, x: Array, index: Any) -> Array:
 
 
 def forwards(xp: ModuleType, x: Array, parts: Sequence[Any]) -> tuple[Array, list[Any]]:
-    """An array and the parts of an index without negative steps that mean the same: x is reversed along some axes."""
+    """An array and the parts of an index without negative steps that mean the same: x is reversed
+    along some axes.
+    """
     parts = list(parts)
     axis, taken = 0, sum(map(axes_taken, parts))
     for n, part in enumerate(parts):
@@ -75,7 +81,9 @@ def axes_taken(part: Any) -> int:
 
 
 def written(xp: ModuleType, x: Array, places: np.ndarray[Any, Any], value: Array) -> Array:
-    """x with a value, one or as many, in these places of it, which are counted in C's order and differ from one another."""
+    """x with a value, one or as many, in these places of it, which are counted in C's order and
+    differ from one another.
+    """
     mask = np.zeros(x.shape, dtype=bool)
     mask.reshape(-1)[places] = True
     if value.ndim:
@@ -95,9 +103,13 @@ def written_anywhere(xp: ModuleType, x: Array, places: Array, value: Array) -> A
 
 
 def added_anywhere(xp: ModuleType, x: Array, places: Array, values: Array) -> Array:
-    """x with a vector of values added at places that only the engine knows, once for each occurrence."""
+    """x with a vector of values added at places that only the engine knows, once for each
+    occurrence.
+    """
     here = _here(xp, x, flat(xp, places))
-    return x + xp.reshape(xp.sum(xp.where(here, values, xp.zeros_like(values)), axis=-1), tuple(x.shape))
+    return x + xp.reshape(
+        xp.sum(xp.where(here, values, xp.zeros_like(values)), axis=-1), tuple(x.shape)
+    )
 
 
 def _here(xp: ModuleType, x: Array, places: Array) -> Array:
@@ -106,17 +118,31 @@ def _here(xp: ModuleType, x: Array, places: Array) -> Array:
 
 
 def is_simple(part: Any) -> bool:
-    return part is None or part is Ellipsis or type(part) is int or (type(part) is slice and (part.step or 1) > 0)
+    return (
+        part is None
+        or part is Ellipsis
+        or type(part) is int
+        or (type(part) is slice and (part.step or 1) > 0)
+    )
 
 
 def _is_concrete(part: Any) -> bool:
     if isinstance(part, list):
         return all(_is_concrete(inner) for inner in part)
-    return part is None or part is Ellipsis or isinstance(part, (int, slice, np.ndarray, np.generic))
+    return (
+        part is None or part is Ellipsis or isinstance(part, (int, slice, np.ndarray, np.generic))
+    )
 
 
 @composition("take")
-def take(xp: ModuleType, a: Array, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Array:
+def take(
+    xp: ModuleType,
+    a: Array,
+    indices: Any,
+    axis: int | None = None,
+    out: Any = None,
+    mode: str = "raise",
+) -> Array:
     a, axis = along(xp, array(xp, a, indices), axis)
     axis = axis % len(a.shape)
     indices = array(xp, indices, a)
@@ -124,7 +150,9 @@ def take(xp: ModuleType, a: Array, indices: Any, axis: int | None = None, out: A
         return a[(slice(None),) * axis + (int(indices), Ellipsis)]
     counted = flat(xp, _counted(xp, cast(xp, indices, "int64"), a.shape[axis], mode))
     result = xp.take(a, counted, axis=axis)
-    return xp.reshape(result, tuple(a.shape[:axis]) + tuple(indices.shape) + tuple(a.shape[axis + 1 :]))
+    return xp.reshape(
+        result, tuple(a.shape[:axis]) + tuple(indices.shape) + tuple(a.shape[axis + 1 :])
+    )
 
 
 @composition("take_along_axis")
@@ -132,16 +160,25 @@ def take_along_axis(xp: ModuleType, arr: Array, indices: Any, axis: int | None =
     arr, axis = along(xp, arr, axis)
     axis = axis % len(arr.shape)
     indices = _counted(xp, cast(xp, array(xp, indices, arr), "int64"), arr.shape[axis], "raise")
-    others = np.broadcast_shapes(*[tuple([1 if n == axis else k for n, k in enumerate(x.shape)]) for x in (arr, indices)])
-    shapes = [tuple([x.shape[axis] if n == axis else k for n, k in enumerate(others)]) for x in (arr, indices)]
-    return xp.take_along_axis(xp.broadcast_to(arr, shapes[0]), xp.broadcast_to(indices, shapes[1]), axis=axis)
+    others = np.broadcast_shapes(
+        *[tuple([1 if n == axis else k for n, k in enumerate(x.shape)]) for x in (arr, indices)]
+    )
+    shapes = [
+        tuple([x.shape[axis] if n == axis else k for n, k in enumerate(others)])
+        for x in (arr, indices)
+    ]
+    return xp.take_along_axis(
+        xp.broadcast_to(arr, shapes[0]), xp.broadcast_to(indices, shapes[1]), axis=axis
+    )
 
 
 @composition("choose")
 def choose(xp: ModuleType, a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
     parts = promoted(xp, *[choices[n] for n in range(len(choices))])
     index = array(xp, a, parts[0])
-    index, *parts = broadcast(xp, _counted(xp, index, len(parts), mode) if mode != "raise" else index, *parts)
+    index, *parts = broadcast(
+        xp, _counted(xp, index, len(parts), mode) if mode != "raise" else index, *parts
+    )
     result = parts[0]
     for n, part in enumerate(parts[1:], 1):
         result = xp.where(index == n, part, result)
@@ -149,7 +186,9 @@ def choose(xp: ModuleType, a: Any, choices: Any, out: Any = None, mode: str = "r
 
 
 @composition("compress")
-def compress(xp: ModuleType, condition: Any, a: Array, axis: int | None = None, out: Any = None) -> Array:
+def compress(
+    xp: ModuleType, condition: Any, a: Array, axis: int | None = None, out: Any = None
+) -> Array:
     a, axis = along(xp, a, axis)
     return xp.take(a, xp.nonzero(truth(xp, array(xp, condition, a)))[0], axis=axis)
 
@@ -177,7 +216,13 @@ def diagonal(xp: ModuleType, a: Array, offset: int = 0, axis1: int = 0, axis2: i
 
 @composition("trace")
 def trace(
-    xp: ModuleType, a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+    xp: ModuleType,
+    a: Array,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: Any = None,
+    out: Any = None,
 ) -> Array:
     return _sum(xp, diagonal(xp, a, offset, axis1, axis2), -1, dtype)
 
@@ -189,7 +234,9 @@ def diag(xp: ModuleType, v: Any, k: int = 0) -> Array:
         return diagonal(xp, v, k)
     if len(v.shape) != 1 or k:
         return gathered(xp, v, np.diag(positions(v.shape), k))
-    return xp.where(array(xp, np.eye(v.shape[0], dtype=bool), v), v[:, None], xp.zeros_like(v)[:, None])
+    return xp.where(
+        array(xp, np.eye(v.shape[0], dtype=bool), v), v[:, None], xp.zeros_like(v)[:, None]
+    )
 
 
 @composition("unravel_index")
@@ -220,20 +267,28 @@ def digitize(xp: ModuleType, x: Any, bins: Any, right: bool = False) -> Array:
 
 @composition("isin")
 def isin(
-    xp: ModuleType, element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+    xp: ModuleType,
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: Any = None,
 ) -> Array:
     element, others = promoted(xp, element, test_elements)
     result = xp.any(element[..., None] == flat(xp, others), axis=-1)
     return xp.logical_not(result) if invert else result
 
 
-# Sets ----------------------------------------------------------------------------------------------------------------
+# Sets
+# ------------------------------------------------------------------------------------------------
 
 
 @composition("unique")
 def unique(
-    xp: ModuleType, ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
-    axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
+    xp: ModuleType, ar: Any, return_index: bool = False, return_inverse: bool = False,
+    return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True,
+    sorted: bool = True,
 ) -> Any:  # fmt: skip
     if axis is not None:
         raise NumpyCodeError("numpy_function: np.unique takes axis=None alone.")
@@ -252,14 +307,25 @@ def unique_all(xp: ModuleType, x: Any, equal_nan: bool = False) -> tuple[Any, ..
     if equal_nan and not is_exact(x):
         different = different & xp.logical_not(xp.isnan(ordered[1:]) & xp.isnan(ordered[:-1]))
     start = xp.concat(
-        [xp.ones_like(different[:1]) if different.shape[0] else array(xp, [True] * values.shape[0], x), different], axis=0
+        [
+            (
+                xp.ones_like(different[:1])
+                if different.shape[0]
+                else array(xp, [True] * values.shape[0], x)
+            ),
+            different,
+        ],
+        axis=0,
     )
     places = xp.nonzero(start)[0]
     group = xp.cumulative_sum(cast(xp, start, "int64"), axis=0) - 1
     inverse = xp.take(group, xp.argsort(order, axis=-1), axis=0)
     ends = xp.concat([places[1:], xp.full_like(places[:1], values.shape[0])], axis=0)
     result: tuple[Any, ...] = UniqueAllResult(
-        xp.take(ordered, places, axis=0), xp.take(order, places, axis=0), xp.reshape(inverse, tuple(x.shape)), ends - places
+        xp.take(ordered, places, axis=0),
+        xp.take(order, places, axis=0),
+        xp.reshape(inverse, tuple(x.shape)),
+        ends - places,
     )
     return result
 
@@ -272,5 +338,7 @@ COMPOSITIONS |= {
     "unique_values": lambda xp, x: unique_all(xp, x)[0],
     "unique_counts": lambda xp, x: UniqueCountsResult(*[unique_all(xp, x)[n] for n in (0, 3)]),
     "unique_inverse": lambda xp, x: UniqueInverseResult(*[unique_all(xp, x)[n] for n in (0, 2)]),
-    "union1d": lambda xp, a, b: unique_all(xp, xp.concat([flat(xp, x) for x in promoted(xp, a, b)], axis=0), True)[0],
+    "union1d": lambda xp, a, b: unique_all(
+        xp, xp.concat([flat(xp, x) for x in promoted(xp, a, b)], axis=0), True
+    )[0],
 }

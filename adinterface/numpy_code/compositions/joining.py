@@ -36,7 +36,13 @@ def _arrays(xp: ModuleType, arrays: Any) -> list[Array]:
 
 @composition("concatenate")
 def concatenate(
-    xp: ModuleType, arrays: Any, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+    xp: ModuleType,
+    arrays: Any,
+    axis: int | None = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
 ) -> Array:
     parts = _arrays(xp, arrays)
     return _joined(xp, [flat(xp, x) for x in parts] if axis is None else parts, axis or 0, dtype)
@@ -44,7 +50,13 @@ def concatenate(
 
 @composition("stack")
 def stack(
-    xp: ModuleType, arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+    xp: ModuleType,
+    arrays: Any,
+    axis: int = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
 ) -> Array:
     stacked = xp.stack(promoted(xp, *_arrays(xp, arrays)), axis=axis)
     return stacked if dtype is None else cast(xp, stacked, dtype)
@@ -67,7 +79,11 @@ def block(xp: ModuleType, arrays: Any) -> Array:
         return 1 + max(depth(inner) for inner in part) if isinstance(part, list) else 0
 
     def rank(part: Any) -> int:
-        return max(rank(inner) for inner in part) if isinstance(part, list) else len(array(xp, part).shape)
+        return (
+            max(rank(inner) for inner in part)
+            if isinstance(part, list)
+            else len(array(xp, part).shape)
+        )
 
     levels = depth(arrays)
     ndim = max(rank(arrays), levels)
@@ -85,11 +101,14 @@ def block(xp: ModuleType, arrays: Any) -> Array:
 def insert(xp: ModuleType, arr: Array, obj: Any, values: Any, axis: int | None = None) -> Array:
     arr = array(xp, arr, values)
     values = cast(xp, array(xp, values, arr), name_of(arr))
-    places = np.insert(positions(arr.shape), concrete(obj), positions(values.shape) + size_of(arr), axis)
+    places = np.insert(
+        positions(arr.shape), concrete(obj), positions(values.shape) + size_of(arr), axis
+    )
     return gathered(xp, xp.concat([flat(xp, arr), flat(xp, values)], axis=0), places)
 
 
-# Splitting ------------------------------------------------------------------------------------------------------------
+# Splitting
+# ------------------------------------------------------------------------------------------------
 
 
 @composition("array_split")
@@ -117,8 +136,12 @@ COMPOSITIONS |= {
     "column_stack": lambda xp, tup: _joined(
         xp, [x if len(x.shape) > 1 else xp.reshape(x, (-1, 1)) for x in _arrays(xp, tup)], 1, None
     ),
-    "hsplit": lambda xp, ary, indices_or_sections: split(xp, ary, indices_or_sections, min(len(ary.shape) - 1, 1)),
+    "hsplit": lambda xp, ary, indices_or_sections: split(
+        xp, ary, indices_or_sections, min(len(ary.shape) - 1, 1)
+    ),
     "vsplit": lambda xp, ary, indices_or_sections: split(xp, ary, indices_or_sections, 0),
     "dsplit": lambda xp, ary, indices_or_sections: split(xp, ary, indices_or_sections, 2),
-    "unstack": lambda xp, x, *, axis=0: tuple([xp.moveaxis(x, axis, 0)[n, ...] for n in range(x.shape[axis])]),
+    "unstack": lambda xp, x, *, axis=0: tuple(
+        [xp.moveaxis(x, axis, 0)[n, ...] for n in range(x.shape[axis])]
+    ),
 }

@@ -27,7 +27,9 @@ from .composing import (
 from .indexing import diagonal, trace
 
 #: The named tuples of NumPy's results.
-_RESULTS: list[Any] = [type(getattr(np.linalg, name)(np.eye(1))) for name in ("eigh", "eig", "qr", "slogdet", "svd")]
+_RESULTS: list[Any] = [
+    type(getattr(np.linalg, name)(np.eye(1))) for name in ("eigh", "eig", "qr", "slogdet", "svd")
+]
 EighResult, EigResult, QRResult, SlogdetResult, SVDResult = _RESULTS
 
 
@@ -40,7 +42,9 @@ def _adjoint(xp: ModuleType, x: Array) -> Array:
 
 
 def _hermitian(xp: ModuleType, a: Array, triangle: str) -> Array:
-    """The matrix given by one triangle of a: what NumPy reads, and so the only variables of a derivative."""
+    """The matrix given by one triangle of a: what NumPy reads, and so the only variables of a
+    derivative.
+    """
     a = inexact(xp, a)
     triangle = triangle.upper()
     if triangle not in ("L", "U"):
@@ -75,7 +79,13 @@ def solve(xp: ModuleType, a: Any, b: Any) -> Array:
 
 
 @composition("linalg.svd")
-def svd(xp: ModuleType, a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+def svd(
+    xp: ModuleType,
+    a: Array,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+) -> Any:
     a = _hermitian(xp, a, "L") if hermitian else inexact(xp, a)
     if not compute_uv:
         return xp.linalg.svdvals(a)
@@ -88,12 +98,16 @@ def svd(xp: ModuleType, a: Array, full_matrices: bool = True, compute_uv: bool =
 def qr(xp: ModuleType, a: Array, mode: str = "reduced") -> Any:
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"Unrecognized mode '{mode}'")
-    result = QRResult(*xp.linalg.qr(inexact(xp, a), mode="complete" if mode == "complete" else "reduced"))
+    result = QRResult(
+        *xp.linalg.qr(inexact(xp, a), mode="complete" if mode == "complete" else "reduced")
+    )
     return result.R if mode == "r" else result
 
 
 @composition("linalg.pinv")
-def pinv(xp: ModuleType, a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+def pinv(
+    xp: ModuleType, a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
+) -> Array:
     given = rtol if rcond is None else rcond
     a = _hermitian(xp, a, "L") if hermitian else inexact(xp, a)
     return xp.linalg.pinv(a, rtol=1e-15 if given is None else given)
@@ -114,13 +128,17 @@ def lstsq(xp: ModuleType, a: Any, b: Any, rcond: Any = None) -> tuple[Array, Arr
 
 
 @composition("linalg.matrix_rank")
-def matrix_rank(xp: ModuleType, A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array | int:
+def matrix_rank(
+    xp: ModuleType, A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None
+) -> Array | int:
     if len(A.shape) < 2:
         return int(xp.any(A != 0))
     A = _hermitian(xp, A, "L") if hermitian else A
     if tol is None:
         return xp.linalg.matrix_rank(inexact(xp, A), **({} if rtol is None else {"rtol": rtol}))
-    return xp.sum(cast(xp, xp.linalg.svdvals(inexact(xp, A)) > array(xp, tol, A)[..., None], "int64"), axis=-1)
+    return xp.sum(
+        cast(xp, xp.linalg.svdvals(inexact(xp, A)) > array(xp, tol, A)[..., None], "int64"), axis=-1
+    )
 
 
 @composition("linalg.matrix_power")
@@ -146,7 +164,9 @@ def multi_dot(xp: ModuleType, arrays: Any, *, out: Any = None) -> Array:
 
 
 @composition("linalg.norm")
-def norm(xp: ModuleType, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
+def norm(
+    xp: ModuleType, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False
+) -> Array:
     x = inexact(xp, array(xp, x))
     ndim = len(x.shape)
     if axis is None and (ord is None or ndim == 1):
@@ -156,8 +176,16 @@ def norm(xp: ModuleType, x: Any, ord: Any = None, axis: Any = None, keepdims: bo
     if len(axes) not in (1, 2):
         raise ValueError("Improper number of dimensions to norm.")
     moved = xp.permute_dims(x, tuple([n for n in range(ndim) if n not in axes]) + axes)
-    result = _vector_norm(xp, moved, 2 if ord is None else ord, -1) if len(axes) == 1 else _matrix_norm(xp, moved, ord)
-    return xp.reshape(result, tuple([1 if n in axes else k for n, k in enumerate(x.shape)])) if keepdims else result
+    result = (
+        _vector_norm(xp, moved, 2 if ord is None else ord, -1)
+        if len(axes) == 1
+        else _matrix_norm(xp, moved, ord)
+    )
+    return (
+        xp.reshape(result, tuple([1 if n in axes else k for n, k in enumerate(x.shape)]))
+        if keepdims
+        else result
+    )
 
 
 def _vector_norm(xp: ModuleType, x: Array, ord: Any, axis: Any) -> Array:
@@ -176,7 +204,9 @@ def _vector_norm(xp: ModuleType, x: Array, ord: Any, axis: Any) -> Array:
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
     total = xp.sum(size**ord, axis=axis)
     corner = total == 0
-    return xp.where(corner, xp.zeros_like(total), xp.where(corner, xp.ones_like(total), total) ** (1.0 / ord))
+    return xp.where(
+        corner, xp.zeros_like(total), xp.where(corner, xp.ones_like(total), total) ** (1.0 / ord)
+    )
 
 
 def _matrix_norm(xp: ModuleType, x: Array, ord: Any) -> Array:
@@ -194,11 +224,17 @@ def _matrix_norm(xp: ModuleType, x: Array, ord: Any) -> Array:
 
 
 @composition("linalg.vector_norm")
-def vector_norm(xp: ModuleType, x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
+def vector_norm(
+    xp: ModuleType, x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2
+) -> Array:
     x = inexact(xp, x)
     axes = normalized(axis, len(x.shape))
     result = _vector_norm(xp, x, ord, axes)
-    return xp.reshape(result, tuple([1 if n in axes else k for n, k in enumerate(x.shape)])) if keepdims else result
+    return (
+        xp.reshape(result, tuple([1 if n in axes else k for n, k in enumerate(x.shape)]))
+        if keepdims
+        else result
+    )
 
 
 @composition("linalg.cond")
@@ -206,7 +242,11 @@ def cond(xp: ModuleType, x: Array, p: Any = None) -> Array:
     x = inexact(xp, x)
     if p in (None, 2, -2):
         singular = xp.linalg.svdvals(x)
-        return singular[..., -1] / singular[..., 0] if p == -2 else singular[..., 0] / singular[..., -1]
+        return (
+            singular[..., -1] / singular[..., 0]
+            if p == -2
+            else singular[..., 0] / singular[..., -1]
+        )
     return _matrix_norm(xp, x, p) * _matrix_norm(xp, xp.linalg.inv(x), p)
 
 
@@ -214,7 +254,9 @@ def cond(xp: ModuleType, x: Array, p: Any = None) -> Array:
 def tensorinv(xp: ModuleType, a: Array, ind: int = 2) -> Array:
     shape = tuple(a.shape)
     rows = math.prod(shape[:ind])
-    return xp.reshape(xp.linalg.inv(inexact(xp, xp.reshape(a, (rows, -1)))), shape[ind:] + shape[:ind])
+    return xp.reshape(
+        xp.linalg.inv(inexact(xp, xp.reshape(a, (rows, -1)))), shape[ind:] + shape[:ind]
+    )
 
 
 @composition("linalg.tensorsolve")
@@ -236,7 +278,9 @@ _FORMULAS: dict[str, Callable[..., Any]] = {
     "linalg.eigh": lambda xp, a, UPLO="L": EighResult(*xp.linalg.eigh(_hermitian(xp, a, UPLO))),
     "linalg.eigvalsh": lambda xp, a, UPLO="L": xp.linalg.eigvalsh(_hermitian(xp, a, UPLO)),
     "linalg.svdvals": lambda xp, x: xp.linalg.svdvals(inexact(xp, x)),
-    "linalg.matrix_norm": lambda xp, x, *, keepdims=False, ord="fro": norm(xp, x, ord, (-2, -1), keepdims),
+    "linalg.matrix_norm": lambda xp, x, *, keepdims=False, ord="fro": norm(
+        xp, x, ord, (-2, -1), keepdims
+    ),
     "linalg.diagonal": lambda xp, x, *, offset=0: diagonal(xp, x, offset, -2, -1),
     "linalg.trace": lambda xp, x, *, offset=0, dtype=None: trace(xp, x, offset, -2, -1, dtype),
 }

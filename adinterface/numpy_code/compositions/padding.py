@@ -8,13 +8,25 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
-from .composing import COMPOSITIONS, Array, array, cast, composition, gathered, inexact, name_of, positions
+from .composing import (
+    COMPOSITIONS,
+    Array,
+    array,
+    cast,
+    composition,
+    gathered,
+    inexact,
+    name_of,
+    positions,
+)
 
 _STATISTICS = ("maximum", "mean", "median", "minimum")
 
 
 @composition("pad")
-def pad(xp: ModuleType, array: Array, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
+def pad(
+    xp: ModuleType, array: Array, pad_width: Any, mode: Any = "constant", **kwargs: Any
+) -> Array:
     ndim = len(array.shape)
     widths: Any = pad_width
     if isinstance(pad_width, dict):
@@ -22,7 +34,9 @@ def pad(xp: ModuleType, array: Array, pad_width: Any, mode: Any = "constant", **
         for n, width in pad_width.items():
             widths[n] = width
     widths = np.broadcast_to(np.asarray(widths), (ndim, 2)).tolist()
-    if mode in ("edge", "symmetric", "wrap") or (mode == "reflect" and kwargs.get("reflect_type", "even") == "even"):
+    if mode in ("edge", "symmetric", "wrap") or (
+        mode == "reflect" and kwargs.get("reflect_type", "even") == "even"
+    ):
         if kwargs.get("reflect_type", "even") != "even":
             raise NumpyCodeError("numpy_function: np.pad takes reflect_type='even' alone.")
         return gathered(xp, array, np.pad(positions(array.shape), widths, mode=mode))
@@ -30,7 +44,11 @@ def pad(xp: ModuleType, array: Array, pad_width: Any, mode: Any = "constant", **
         raise NumpyCodeError(f"numpy_function: np.pad does not take mode={mode!r} here.")
     values = kwargs.get("constant_values" if mode == "constant" else "end_values", 0)
     plain = not hasattr(values, "shape") or isinstance(values, np.ndarray)
-    table = np.broadcast_to(np.asarray(values), (ndim, 2)) if plain else xp.broadcast_to(values, (ndim, 2))
+    table = (
+        np.broadcast_to(np.asarray(values), (ndim, 2))
+        if plain
+        else xp.broadcast_to(values, (ndim, 2))
+    )
     lengths_ = np.broadcast_to(np.asarray(kwargs.get("stat_length"), dtype=object), (ndim, 2))
     for n, (before, after) in enumerate(widths):
         moved = xp.moveaxis(array, n, -1)
@@ -45,7 +63,9 @@ def pad(xp: ModuleType, array: Array, pad_width: Any, mode: Any = "constant", **
     return array
 
 
-def _padding(xp: ModuleType, moved: Array, mode: str, width: int, end: int, value: Any, length: Any) -> Array:
+def _padding(
+    xp: ModuleType, moved: Array, mode: str, width: int, end: int, value: Any, length: Any
+) -> Array:
     """The padding before (end 0) or after (end 1) the last axis."""
     edge = moved[..., -1:] if end else moved[..., :1]
     shape = (*moved.shape[:-1], width)
@@ -61,5 +81,7 @@ def _padding(xp: ModuleType, moved: Array, mode: str, width: int, end: int, valu
     if mode != "linear_ramp":
         return xp.broadcast_to(value, shape)
     part = np.arange(width) / width
-    ramp = value + cast(xp, array(xp, part[::-1].copy() if end else part, moved), name_of(inexact(xp, moved))) * (edge - value)
+    ramp = value + cast(
+        xp, array(xp, part[::-1].copy() if end else part, moved), name_of(inexact(xp, moved))
+    ) * (edge - value)
     return cast(xp, ramp, name_of(moved))

@@ -31,7 +31,9 @@ def polyval(xp: ModuleType, p: Any, x: Any) -> Array:
 def polyadd(xp: ModuleType, a1: Any, a2: Any) -> Array:
     a1, a2 = promoted(xp, _coefficients(xp, a1), _coefficients(xp, a2))
     length = max(a1.shape[0], a2.shape[0])
-    a1, a2 = [xp.concat([xp.zeros((length - p.shape[0],), dtype=p.dtype), p], axis=0) for p in (a1, a2)]
+    a1, a2 = [
+        xp.concat([xp.zeros((length - p.shape[0],), dtype=p.dtype), p], axis=0) for p in (a1, a2)
+    ]
     return a1 + a2
 
 
@@ -78,7 +80,14 @@ def vander(xp: ModuleType, x: Any, N: int | None = None, increasing: bool = Fals
 
 @composition("polyfit")
 def polyfit(
-    xp: ModuleType, x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
+    xp: ModuleType,
+    x: Any,
+    y: Any,
+    deg: int,
+    rcond: Any = None,
+    full: bool = False,
+    w: Any = None,
+    cov: Any = False,
 ) -> Any:
     x, y = [inexact(xp, v) for v in promoted(xp, x, y)]
     rcond = x.shape[0] * float(np.finfo(name_of(x)).eps) if rcond is None else rcond
@@ -95,7 +104,9 @@ def polyfit(
         return result, residuals, rank, singular, rcond
     if not cov:
         return result
-    inverse = xp.linalg.inv(xp.matmul(xp.matrix_transpose(matrix), matrix)) / (scale[:, None] * scale[None, :])
+    inverse = xp.linalg.inv(xp.matmul(xp.matrix_transpose(matrix), matrix)) / (
+        scale[:, None] * scale[None, :]
+    )
     factor = 1.0 if cov == "unscaled" else residuals / (x.shape[0] - deg - 1)
     if len(y.shape) == 1:
         return result, inverse * factor

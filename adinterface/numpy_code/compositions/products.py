@@ -27,7 +27,11 @@ def dot(xp: ModuleType, a: Any, b: Any, out: Any = None) -> Array:
     a, b = counted_in_full(xp, a, b)
     if not a.ndim or not b.ndim:
         return a * b
-    return xp.matmul(a, b) if len(b.shape) <= 2 else xp.tensordot(a, b, axes=((len(a.shape) - 1,), (len(b.shape) - 2,)))
+    return (
+        xp.matmul(a, b)
+        if len(b.shape) <= 2
+        else xp.tensordot(a, b, axes=((len(a.shape) - 1,), (len(b.shape) - 2,)))
+    )
 
 
 @composition("inner")
@@ -51,7 +55,10 @@ def tensordot(xp: ModuleType, a: Any, b: Any, axes: Any = 2) -> Array:
     a, b = counted_in_full(xp, a, b)
     if isinstance(axes, int):
         return xp.tensordot(a, b, axes=axes)
-    pairs = [normalized(tuple(np.atleast_1d(pair).tolist()), len(x.shape)) for pair, x in zip(axes, (a, b))]
+    pairs = [
+        normalized(tuple(np.atleast_1d(pair).tolist()), len(x.shape))
+        for pair, x in zip(axes, (a, b))
+    ]
     return xp.tensordot(a, b, axes=tuple(pairs))
 
 
@@ -66,7 +73,15 @@ def kron(xp: ModuleType, a: Any, b: Any) -> Array:
 
 
 @composition("cross")
-def cross(xp: ModuleType, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
+def cross(
+    xp: ModuleType,
+    a: Any,
+    b: Any,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Array:
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
     a, b = counted_in_full(xp, a, b)
     a, b = xp.moveaxis(a, axisa, -1), xp.moveaxis(b, axisb, -1)
@@ -76,7 +91,9 @@ def cross(xp: ModuleType, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axis
         raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
     a0, a1, a2 = [a[..., n] for n in range(3)]
     b0, b1, b2 = [b[..., n] for n in range(3)]
-    return xp.moveaxis(xp.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1), -1, axisc)
+    return xp.moveaxis(
+        xp.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1), -1, axisc
+    )
 
 
 @composition("convolve")
@@ -102,7 +119,11 @@ def _slid(xp: ModuleType, a: Array, kernel: Array, mode: str) -> Array:
     """The products of a kernel with the windows of a, which is at least as long."""
     length, width = a.shape[0], kernel.shape[0]
     full = length + width - 1
-    start, count = {"full": (0, full), "same": ((width - 1) // 2, length), "valid": (width - 1, length - width + 1)}[mode]
+    start, count = {
+        "full": (0, full),
+        "same": ((width - 1) // 2, length),
+        "valid": (width - 1, length - width + 1),
+    }[mode]
     places = np.arange(start, start + count)[:, None] + np.arange(width) - (width - 1)
     inside = (places >= 0) & (places < length)
     windows = gathered(xp, a, np.where(inside, places + 1, 0))

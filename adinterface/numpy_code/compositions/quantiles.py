@@ -13,19 +13,24 @@ from .composing import Array, Axis, array, cast, composition, flat, inexact, las
 
 #: Where a quantile lies between the n sorted elements, counted from 0: `q * (n + slope) + offset`.
 _CONTINUOUS = {
-    "linear": (-1.0, 0.0), "median": (-1.0, 0.0), "interpolated_inverted_cdf": (0.0, -1.0), "hazen": (0.0, -0.5),
-    "weibull": (1.0, -1.0), "median_unbiased": (1 / 3, -2 / 3), "normal_unbiased": (1 / 4, -5 / 8), "lower": (-1.0, 0.0),
-    "higher": (-1.0, 0.0), "midpoint": (-1.0, 0.0), "nearest": (-1.0, 0.0), "inverted_cdf": (0.0, -1.0),
+    "linear": (-1.0, 0.0), "median": (-1.0, 0.0), "interpolated_inverted_cdf": (0.0, -1.0),
+    "hazen": (0.0, -0.5), "weibull": (1.0, -1.0), "median_unbiased": (1 / 3, -2 / 3),
+    "normal_unbiased": (1 / 4, -5 / 8), "lower": (-1.0, 0.0), "higher": (-1.0, 0.0),
+    "midpoint": (-1.0, 0.0), "nearest": (-1.0, 0.0), "inverted_cdf": (0.0, -1.0),
     "averaged_inverted_cdf": (0.0, -1.0), "closest_observation": (0.0, -1.5),
 }  # fmt: skip
 _BETWEEN: dict[str, Callable[[ModuleType, Array, Array], Array]] = {
     "lower": lambda xp, below, part: 0 * part,
     "higher": lambda xp, below, part: _where(xp, part > 0, 1.0, 0.0, part),
     "midpoint": lambda xp, below, part: _where(xp, part > 0, 0.5, 0.0, part),
-    "nearest": lambda xp, below, part: _where(xp, (part > 0.5) | ((part == 0.5) & (below % 2 == 1)), 1.0, 0.0, part),
+    "nearest": lambda xp, below, part: _where(
+        xp, (part > 0.5) | ((part == 0.5) & (below % 2 == 1)), 1.0, 0.0, part
+    ),
     "inverted_cdf": lambda xp, below, part: _where(xp, part > 0, 1.0, 0.0, part),
     "averaged_inverted_cdf": lambda xp, below, part: _where(xp, part > 0, 1.0, 0.5, part),
-    "closest_observation": lambda xp, below, part: _where(xp, (part == 0) & (below % 2 == 1), 0.0, 1.0, part),
+    "closest_observation": lambda xp, below, part: _where(
+        xp, (part == 0) & (below % 2 == 1), 0.0, 1.0, part
+    ),
 }
 
 #: The methods that choose an element.
@@ -37,18 +42,34 @@ def _where(xp: ModuleType, condition: Array, yes: float, no: float, like: Array)
 
 
 def _quantile(
-    xp: ModuleType, a: Array, q: Any, axis: Axis, method: str, keepdims: bool, scale: float, without_nan: bool
+    xp: ModuleType,
+    a: Array,
+    q: Any,
+    axis: Axis,
+    method: str,
+    keepdims: bool,
+    scale: float,
+    without_nan: bool,
 ) -> Array:
     if method not in _CONTINUOUS:
-        raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(_CONTINUOUS.keys() - {'median'})}")
+        raise ValueError(
+            f"{method!r} is not a valid method. Use one of:"
+            f" {', '.join(_CONTINUOUS.keys() - {'median'})}"
+        )
     if method == "linear" and scale == 1 and isinstance(q, int):  # the first or the last element
         method = "lower"
     if isinstance(q, (int, float)) and not 0 <= q <= scale:
-        raise ValueError(f"{'Quantiles' if scale == 1 else 'Percentiles'} must be in the range [0, {scale:.0f}]")
+        raise ValueError(
+            f"{'Quantiles' if scale == 1 else 'Percentiles'} must be in the range [0, {scale:.0f}]"
+        )
     given = name_of(a)
     a = inexact(xp, a)
     kept = name_of(a)
-    q = cast(xp, array(xp, q, a), kept) if isinstance(q, (int, float)) else inexact(xp, array(xp, q, a))
+    q = (
+        cast(xp, array(xp, q, a), kept)
+        if isinstance(q, (int, float))
+        else inexact(xp, array(xp, q, a))
+    )
     shape = tuple(q.shape)
     rows, reduced = last(xp, a, axis)
     length = rows.shape[-1]
@@ -97,15 +118,21 @@ def _taken(xp: ModuleType, ordered: Array, place: Array) -> Array:
 
 def _register(prefix: str, without_nan: bool) -> None:
     def quantile(
-        xp: ModuleType, a: Array, q: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False,
-        method: str = "linear", keepdims: bool = False, *, weights: Any = None, scale: float = 1.0,
+        xp: ModuleType, a: Array, q: Any, axis: Axis = None, out: Any = None,
+        overwrite_input: bool = False, method: str = "linear", keepdims: bool = False, *,
+        weights: Any = None, scale: float = 1.0,
     ) -> Array:  # fmt: skip
         if weights is not None:
             raise NumpyCodeError("numpy_function: quantiles with weights= are not supported.")
         return _quantile(xp, a, q, axis, method, keepdims, scale, without_nan)
 
     def median(
-        xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+        xp: ModuleType,
+        a: Array,
+        axis: Axis = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        keepdims: bool = False,
     ) -> Array:
         return _quantile(xp, a, 0.5, axis, "median", keepdims, 1.0, without_nan)
 

@@ -51,13 +51,15 @@ def _summand(xp: ModuleType, a: Array, dtype: Any) -> Array:
 
 def _folding(standard: str, pair: str, neutral: int) -> Callable[..., Array]:
     def fold(
-        xp: ModuleType, a: Array, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
-        initial: Any = None, where: Any = True,
+        xp: ModuleType, a: Array, axis: Axis = None, dtype: Any = None, out: Any = None,
+        keepdims: bool = False, initial: Any = None, where: Any = True,
     ) -> Array:  # fmt: skip
         a = _masked(xp, _summand(xp, a, dtype), where, neutral)
         total = getattr(xp, standard)(a, axis=axis, keepdims=keepdims)
         total = total if dtype is None else cast(xp, total, dtype)
-        return total if initial is None else getattr(xp, pair)(total, _as_initial(xp, initial, total))
+        return (
+            total if initial is None else getattr(xp, pair)(total, _as_initial(xp, initial, total))
+        )
 
     return composition(standard)(fold)
 
@@ -76,19 +78,21 @@ def _count(xp: ModuleType, a: Array, axis: Axis, where: Any, keepdims: bool) -> 
 
 @composition("mean")
 def mean(
-    xp: ModuleType, a: Array, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *,
-    where: Any = True,
+    xp: ModuleType, a: Array, axis: Axis = None, dtype: Any = None, out: Any = None,
+    keepdims: bool = False, *, where: Any = True,
 ) -> Array:  # fmt: skip
     a = inexact(xp, a) if dtype is None else cast(xp, a, dtype)
     if where is True and not is_complex(a):
         return xp.mean(a, axis=axis, keepdims=keepdims)
-    return sum(xp, a, axis, None, None, keepdims, where=where) / _count(xp, a, axis, where, keepdims)
+    return sum(xp, a, axis, None, None, keepdims, where=where) / _count(
+        xp, a, axis, where, keepdims
+    )
 
 
 @composition("var")
 def var(
-    xp: ModuleType, a: Array, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: bool = False, *,
-    where: Any = True, mean: Any = None, correction: Any = None,
+    xp: ModuleType, a: Array, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
+    keepdims: bool = False, *, where: Any = True, mean: Any = None, correction: Any = None,
 ) -> Array:  # fmt: skip
     a = inexact(xp, a) if dtype is None else cast(xp, a, dtype)
     ddof = ddof if correction is None else correction
@@ -115,16 +119,21 @@ def _extremum(name: str) -> Callable[..., Array]:
     of_truth = ("any", "logical_or") if largest else ("all", "logical_and")
 
     def extremum(
-        xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-        where: Any = True,
+        xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False,
+        initial: Any = None, where: Any = True,
     ) -> Array:  # fmt: skip
         a = _masked(xp, a, where, initial)
         if initial is not None and not size_of(a):
             shape = np.max(np.zeros(a.shape), axis=axis, keepdims=keepdims, initial=0.0).shape
             return xp.broadcast_to(_as_initial(xp, initial, a), shape)
-        reduce, pair = [getattr(xp, each) for each in (of_truth if name_of(a) == "bool" else of_numbers)]
+        reduce, pair = [
+            getattr(xp, each) for each in (of_truth if name_of(a) == "bool" else of_numbers)
+        ]
         if is_complex(a):
-            reduce, pair = functools.partial(complex_order.extreme, xp, largest=largest), functools.partial(ordered, xp)
+            reduce, pair = (
+                functools.partial(complex_order.extreme, xp, largest=largest),
+                functools.partial(ordered, xp),
+            )
         result = reduce(a, axis=axis, keepdims=keepdims)
         return result if initial is None else pair(result, _as_initial(xp, initial, result))
 
@@ -135,15 +144,25 @@ max, min = _extremum("max"), _extremum("min")
 
 
 @composition("ptp")
-def ptp(xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Array:
+def ptp(
+    xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False
+) -> Array:
     return max(xp, a, axis, keepdims=keepdims) - min(xp, a, axis, keepdims=keepdims)
 
 
 def _test(name: str, neutral: bool) -> Callable[..., Array]:
     def test(
-        xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+        xp: ModuleType,
+        a: Array,
+        axis: Axis = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
     ) -> Array:
-        return getattr(xp, name)(_masked(xp, truth(xp, a), where, neutral), axis=axis, keepdims=keepdims)
+        return getattr(xp, name)(
+            _masked(xp, truth(xp, a), where, neutral), axis=axis, keepdims=keepdims
+        )
 
     return composition(name)(test)
 
@@ -157,9 +176,18 @@ def count_nonzero(xp: ModuleType, a: Array, axis: Axis = None, *, keepdims: bool
 
 
 def _place(name: str) -> Callable[..., Array]:
-    def place(xp: ModuleType, a: Array, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+    def place(
+        xp: ModuleType,
+        a: Array,
+        axis: int | None = None,
+        out: Any = None,
+        *,
+        keepdims: bool = False,
+    ) -> Array:
         if not is_complex(a):
-            return getattr(xp, name)(cast(xp, a, "uint8") if name_of(a) == "bool" else a, axis=axis, keepdims=keepdims)
+            return getattr(xp, name)(
+                cast(xp, a, "uint8") if name_of(a) == "bool" else a, axis=axis, keepdims=keepdims
+            )
         lines, shape = last(xp, a, axis)
         result = complex_order.place(xp, lines, name == "argmax")
         return xp.reshape(result, shape) if keepdims else result
@@ -178,7 +206,9 @@ def _scan(name: str, first: int) -> Callable[..., Array]:
     """cumsum or cumprod, and with an initial element the function of this name."""
     standard = f"cumulative_{name}"
 
-    def scan(xp: ModuleType, a: Array, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    def scan(
+        xp: ModuleType, a: Array, axis: int | None = None, dtype: Any = None, out: Any = None
+    ) -> Array:
         a, axis = along(xp, _summand(xp, a, dtype), axis)
         scanned = getattr(xp, standard)(a, axis=axis)
         return scanned if dtype is None else cast(xp, scanned, dtype)
@@ -199,7 +229,8 @@ def _scan(name: str, first: int) -> Callable[..., Array]:
 
 cumsum, cumprod = _scan("sum", 0), _scan("prod", 1)
 
-# Without NaN ----------------------------------------------------------------------------------------------------------
+# Without NaN
+# ------------------------------------------------------------------------------------------------
 
 
 def _past_nan(name: str, neutral: float) -> None:
@@ -223,7 +254,7 @@ def _past_nan(name: str, neutral: float) -> None:
 
 
 for _name, _neutral in {
-    "sum": 0, "prod": 1, "cumsum": 0, "cumprod": 1, "mean": 0, "var": 0, "std": 0, "max": -math.inf, "min": math.inf,
-    "argmax": -math.inf, "argmin": math.inf,
+    "sum": 0, "prod": 1, "cumsum": 0, "cumprod": 1, "mean": 0, "var": 0, "std": 0, "max": -math.inf,
+    "min": math.inf, "argmax": -math.inf, "argmin": math.inf,
 }.items():  # fmt: skip
     _past_nan(_name, _neutral)

@@ -24,12 +24,15 @@ from .composing import (
     positions,
 )
 
-# Shapes --------------------------------------------------------------------------------------------------------------
+# Shapes
+# ------------------------------------------------------------------------------------------------
 
 
 def lengths(shape: Any) -> tuple[int, ...]:
     return (
-        tuple([operator.index(n) for n in shape]) if isinstance(shape, (tuple, list, np.ndarray)) else (operator.index(shape),)
+        tuple([operator.index(n) for n in shape])
+        if isinstance(shape, (tuple, list, np.ndarray))
+        else (operator.index(shape),)
     )
 
 
@@ -38,7 +41,9 @@ def _reversed(xp: ModuleType, a: Array) -> Array:
 
 
 @composition("reshape")
-def reshape(xp: ModuleType, a: Array, /, shape: Any, order: str = "C", *, copy: Any = None) -> Array:
+def reshape(
+    xp: ModuleType, a: Array, /, shape: Any, order: str = "C", *, copy: Any = None
+) -> Array:
     shape = lengths(shape)
     if by_columns(order, a.shape):
         return _reversed(xp, xp.reshape(_reversed(xp, a), shape[::-1]))
@@ -53,7 +58,11 @@ def ravel(xp: ModuleType, a: Any, order: str = "C") -> Array:
 
 @composition("transpose")
 def transpose(xp: ModuleType, a: Array, axes: Any = None) -> Array:
-    return _reversed(xp, a) if axes is None else xp.permute_dims(a, normalized(tuple(axes), len(a.shape)))
+    return (
+        _reversed(xp, a)
+        if axes is None
+        else xp.permute_dims(a, normalized(tuple(axes), len(a.shape)))
+    )
 
 
 def _at_least(rank: int) -> Callable[..., Any]:
@@ -65,7 +74,11 @@ def _at_least(rank: int) -> Callable[..., Any]:
 
 
 def with_rank(xp: ModuleType, x: Array, rank: int) -> Array:
-    return x if len(x.shape) >= rank else xp.reshape(x, getattr(np, f"atleast_{rank}d")(np.empty(x.shape)).shape)
+    return (
+        x
+        if len(x.shape) >= rank
+        else xp.reshape(x, getattr(np, f"atleast_{rank}d")(np.empty(x.shape)).shape)
+    )
 
 
 @composition("roll")
@@ -102,7 +115,9 @@ def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _permuting(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that permutes axes: NumPy's permutes the lengths of an array whose axis n has length n."""
+    """A function that permutes axes: NumPy's permutes the lengths of an array whose axis n has
+    length n.
+    """
     return lambda xp, a, *args, **kwargs: xp.permute_dims(
         a, function(np.empty(tuple(range(len(a.shape)))), *args, **kwargs).shape
     )
@@ -110,21 +125,28 @@ def _permuting(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _reshaping(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that adds axes of length one, or removes them."""
-    return lambda xp, a, *args, **kwargs: xp.reshape(a, function(np.empty(a.shape), *args, **kwargs).shape)
+    return lambda xp, a, *args, **kwargs: xp.reshape(
+        a, function(np.empty(a.shape), *args, **kwargs).shape
+    )
 
 
 def _of_its_shape(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda xp, arr, *args, **kwargs: function(np.empty(arr.shape), *args, **kwargs)
 
 
-# What NumPy tells about an array -------------------------------------------------------------------------------------
+# What NumPy tells about an array
+# -------------------------------------------------------------------------------------
 
 
 @composition("result_type")
 def result_type(xp: ModuleType, *arrays_and_dtypes: Any) -> np.dtype[Any]:
     return np.result_type(
         *[
-            x if isinstance(x, type) or not hasattr(x, "shape") or not hasattr(x, "dtype") else numpy_dtype(x)
+            (
+                x
+                if isinstance(x, type) or not hasattr(x, "shape") or not hasattr(x, "dtype")
+                else numpy_dtype(x)
+            )
             for x in arrays_and_dtypes
         ]
     )
@@ -139,19 +161,31 @@ COMPOSITIONS |= {
     "atleast_2d": _at_least(2),
     "atleast_3d": _at_least(3),
     "broadcast_to": lambda xp, array, shape, subok=False: xp.broadcast_to(array, lengths(shape)),
-    "broadcast_arrays": lambda xp, *args, subok=False: tuple(broadcast(xp, *[array(xp, x) for x in args])),
+    "broadcast_arrays": lambda xp, *args, subok=False: tuple(
+        broadcast(xp, *[array(xp, x) for x in args])
+    ),
     "flip": lambda xp, m, axis=None: xp.flip(m, axis=normalized(axis, len(m.shape))),
     "fliplr": lambda xp, m: xp.flip(m, axis=1),
     "flipud": lambda xp, m: xp.flip(m, axis=0),
     "tile": lambda xp, A, reps: xp.tile(array(xp, A), lengths(reps)),
     "tril": _triangle("tril"),
     "triu": _triangle("triu"),
-    **{name: _moving(getattr(np, name)) for name in ("repeat", "rot90", "resize", "delete", "diagflat")},
+    **{
+        name: _moving(getattr(np, name))
+        for name in ("repeat", "rot90", "resize", "delete", "diagflat")
+    },
     "shape": lambda xp, a: tuple(array(xp, a).shape),
     "ndim": lambda xp, a: len(array(xp, a).shape),
-    "size": lambda xp, a, axis=None: math.prod([a.shape[n] for n in normalized(axis, len(a.shape))]),
+    "size": lambda xp, a, axis=None: math.prod(
+        [a.shape[n] for n in normalized(axis, len(a.shape))]
+    ),
     "iscomplexobj": lambda xp, x: is_complex(x),
     "isrealobj": lambda xp, x: not is_complex(x),
-    "common_type": lambda xp, *arrays: np.common_type(*[np.empty(0, numpy_dtype(x)) for x in arrays]),
-    **{name: _of_its_shape(getattr(np, name)) for name in ("diag_indices_from", "tril_indices_from", "triu_indices_from")},
+    "common_type": lambda xp, *arrays: np.common_type(
+        *[np.empty(0, numpy_dtype(x)) for x in arrays]
+    ),
+    **{
+        name: _of_its_shape(getattr(np, name))
+        for name in ("diag_indices_from", "tril_indices_from", "triu_indices_from")
+    },
 }

@@ -12,14 +12,32 @@ from .reductions import along
 
 
 @composition("sort")
-def sort(xp: ModuleType, a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Array:
+def sort(
+    xp: ModuleType,
+    a: Array,
+    axis: int | None = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+) -> Array:
     a, axis = along(xp, a, axis)
-    return xp.take_along_axis(a, argsort(xp, a, axis), axis=axis) if is_complex(a) else xp.sort(a, axis=axis)
+    return (
+        xp.take_along_axis(a, argsort(xp, a, axis), axis=axis)
+        if is_complex(a)
+        else xp.sort(a, axis=axis)
+    )
 
 
 @composition("argsort")
 def argsort(
-    xp: ModuleType, a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    xp: ModuleType,
+    a: Array,
+    axis: int | None = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
 ) -> Array:
     a, axis = along(xp, a, axis)
     if not is_complex(a):
@@ -31,12 +49,16 @@ def argsort(
 
 
 @composition("partition")
-def partition(xp: ModuleType, a: Array, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Array:
+def partition(
+    xp: ModuleType, a: Array, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None
+) -> Array:
     return sort(xp, a, axis)  # a sorted array is partitioned at any place
 
 
 @composition("argpartition")
-def argpartition(xp: ModuleType, a: Array, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Array:
+def argpartition(
+    xp: ModuleType, a: Array, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None
+) -> Array:
     return argsort(xp, a, axis)
 
 

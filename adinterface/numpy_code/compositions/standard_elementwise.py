@@ -8,7 +8,17 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from .complex_order import ORDERED
-from .composing import COMPOSITIONS, REAL, Array, array, is_complex, name_of, operands, promoted, sine_dtype
+from .composing import (
+    COMPOSITIONS,
+    REAL,
+    Array,
+    array,
+    is_complex,
+    name_of,
+    operands,
+    promoted,
+    sine_dtype,
+)
 
 Composition: TypeAlias = Callable[..., Array]
 
@@ -68,15 +78,17 @@ def _logical(standard: str) -> Composition:
 #: What makes a composition, the names of the standard, and NumPy's where they are others.
 _STANDARD: list[tuple[Callable[[str], Composition], str, dict[str, str]]] = [
     (_floating, "cos cosh exp expm1 log log10 log1p log2 sin sinh sqrt tan tanh", {
-        "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh",
+        "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh",
+        "atan": "arctan", "atanh": "arctanh",
     }),
-    (_any, "negative positive sign square isfinite isinf isnan signbit", {"bitwise_invert": "invert"}),
+    (_any, "negative positive sign square isfinite isinf isnan signbit", {"bitwise_invert": "invert"}),  # noqa: E501
     (_pair, "add subtract multiply remainder bitwise_and bitwise_or bitwise_xor", {
         "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
     }),
     (_extremum, "maximum minimum", {}),
     (_comparison, "", {
-        "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
+        "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
+        "ge": "greater_equal",
     }),
     (_floating_pair, "copysign hypot nextafter", {"atan2": "arctan2"}),
     (_logical, "logical_and logical_or logical_xor", {}),

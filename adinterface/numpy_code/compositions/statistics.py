@@ -29,7 +29,13 @@ from .reductions import sum as _sum
 
 @composition("average")
 def average(
-    xp: ModuleType, a: Array, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+    xp: ModuleType,
+    a: Array,
+    axis: Axis = None,
+    weights: Any = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
 ) -> Any:
     if weights is None:
         result = _mean(xp, a, axis, None, None, keepdims)
@@ -39,7 +45,9 @@ def average(
     if tuple(weights.shape) != tuple(a.shape):
         axes = normalized(axis, len(a.shape))
         weights = xp.permute_dims(weights, tuple(sorted(range(len(axes)), key=lambda n: axes[n])))
-        weights = xp.reshape(weights, tuple([length if n in axes else 1 for n, length in enumerate(a.shape)]))
+        weights = xp.reshape(
+            weights, tuple([length if n in axes else 1 for n, length in enumerate(a.shape)])
+        )
     a, weights = broadcast(xp, a, weights)
     total = _sum(xp, weights, axis, None, None, keepdims)
     result = _sum(xp, a * weights, axis, None, None, keepdims) / total
@@ -48,8 +56,8 @@ def average(
 
 @composition("cov")
 def cov(
-    xp: ModuleType, m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
-    aweights: Any = None, *, dtype: Any = None,
+    xp: ModuleType, m: Any, y: Any = None, rowvar: bool = True, bias: bool = False,
+    ddof: Any = None, fweights: Any = None, aweights: Any = None, *, dtype: Any = None,
 ) -> Array:  # fmt: skip
     m = _observations(xp, m, rowvar)
     if y is not None:
@@ -83,7 +91,9 @@ def _observations(xp: ModuleType, m: Any, rowvar: bool) -> Array:
 
 
 @composition("corrcoef")
-def corrcoef(xp: ModuleType, x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Array:
+def corrcoef(
+    xp: ModuleType, x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None
+) -> Array:
     covariance = cov(xp, x, y, rowvar, dtype=dtype)
     if not covariance.ndim:
         return covariance / covariance

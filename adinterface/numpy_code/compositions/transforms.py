@@ -19,19 +19,37 @@ def _input(xp: ModuleType, a: Array, name: str) -> Array:
 
 
 def _one_axis(name: str) -> Callable[..., Array]:
-    def transform(xp: ModuleType, a: Array, n: int | None = None, axis: int = -1, norm: Any = None, out: Any = None) -> Array:
+    def transform(
+        xp: ModuleType,
+        a: Array,
+        n: int | None = None,
+        axis: int = -1,
+        norm: Any = None,
+        out: Any = None,
+    ) -> Array:
         return getattr(xp.fft, name)(_input(xp, a, name), n=n, axis=axis, norm=norm or "backward")
 
     return transform
 
 
 def _several_axes(name: str, default: Any) -> Callable[..., Array]:
-    def transform(xp: ModuleType, a: Array, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Array:
+    def transform(
+        xp: ModuleType,
+        a: Array,
+        s: Any = None,
+        axes: Any = default,
+        norm: Any = None,
+        out: Any = None,
+    ) -> Array:
         if axes is None:
             axes = range(len(a.shape)) if s is None else range(len(a.shape) - len(s), len(a.shape))
         axes = normalized(tuple(axes), len(a.shape))
-        sizes = None if s is None else tuple([a.shape[n] if k == -1 else k for n, k in zip(axes, s)])
-        return getattr(xp.fft, name)(_input(xp, a, name), s=sizes, axes=axes, norm=norm or "backward")
+        sizes = (
+            None if s is None else tuple([a.shape[n] if k == -1 else k for n, k in zip(axes, s)])
+        )
+        return getattr(xp.fft, name)(
+            _input(xp, a, name), s=sizes, axes=axes, norm=norm or "backward"
+        )
 
     return transform
 

@@ -1,4 +1,6 @@
-"""The built-in names as copied code sees them: `isinstance`, `type` and `float` take an engine's array for NumPy's."""
+"""The built-in names as copied code sees them: `isinstance`, `type` and `float` take an engine's
+array for NumPy's.
+"""
 
 from __future__ import annotations
 
@@ -46,12 +48,22 @@ def _extreme(real: Callable[..., Any], beyond: str) -> Callable[..., Any]:
     """max and min, which compare numbers: while these are unknown, the engine chooses."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        values = args if len(args) > 1 else args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else ()
+        values = (
+            args
+            if len(args) > 1
+            else args[0]
+            if len(args) == 1 and isinstance(args[0], (list, tuple))
+            else ()
+        )
         if not kwargs and any(map(unknown, values)):
             best, *others = values
             for value in others:
                 best = np.where(
-                    getattr(value, beyond)(best) if type(value) is NumpyArray else best_is(best, value), value, best
+                    getattr(value, beyond)(best)
+                    if type(value) is NumpyArray
+                    else best_is(best, value),
+                    value,
+                    best,
                 )
             return python_number(best) if all(map(is_python_number, values)) else best
         return real(*args, **kwargs)
@@ -83,7 +95,13 @@ def builtin_names(of: Of) -> dict[str, Any]:
         return getattr(x, name, *default)
 
     def import_(name: str, *args: Any, **kwargs: Any) -> Any:
-        return of(__import__(name, *map(_original, args), **{key: _original(value) for key, value in kwargs.items()}))
+        return of(
+            __import__(
+                name,
+                *map(_original, args),
+                **{key: _original(value) for key, value in kwargs.items()},
+            )
+        )
 
     return {
         **vars(builtins),
@@ -94,7 +112,9 @@ def builtin_names(of: Of) -> dict[str, Any]:
         "getattr": get_attribute,
         "hasattr": has_attribute,
         "type": standing(type, get_type),
-        "print": lambda *args, **kwargs: print(*[x._array if unknown(x) else x for x in args], **kwargs),
+        "print": lambda *args, **kwargs: print(
+            *[x._array if unknown(x) else x for x in args], **kwargs
+        ),
         "max": _extreme(max, "__gt__"),
         "min": _extreme(min, "__lt__"),
         "__import__": import_,
@@ -106,7 +126,9 @@ def builtin_names(of: Of) -> dict[str, Any]:
 
 
 def super_(*args: Any) -> Any:
-    """super() from a replaced class continues with the original's bases; of a subclass of ndarray, with their replacements."""
+    """super() from a replaced class continues with the original's bases; of a subclass of ndarray,
+    with their replacements.
+    """
     if not args:
         frame = sys._getframe(1)
         args = frame.f_locals["__class__"], frame.f_locals[frame.f_code.co_varnames[0]]
@@ -118,7 +140,9 @@ def super_(*args: Any) -> Any:
 
 
 class _Body(dict[str, Any]):
-    """The names of a class statement, which the interpreter looks for in the globals without asking them."""
+    """The names of a class statement, which the interpreter looks for in the globals without asking
+    them.
+    """
 
     def __init__(self, names: Any, scope: Any):
         super().__init__(names)

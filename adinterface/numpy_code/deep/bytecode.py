@@ -1,4 +1,6 @@
-"""What the instructions of a function say about it: which names it assigns to, and whether it writes to arrays."""
+"""What the instructions of a function say about it: which names it assigns to, and whether it
+writes to arrays.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ from types import CodeType
 
 #: What code names when it writes to an array by a function, a method or an attribute.
 _WRITERS = frozenset({
-    "at", "copyto", "fill", "fill_diagonal", "flat", "imag", "partition", "place", "put", "put_along_axis", "putmask", "real",
-    "sort",
+    "at", "copyto", "fill", "fill_diagonal", "flat", "imag", "partition", "place", "put",
+    "put_along_axis", "putmask", "real", "sort",
 })  # fmt: skip
 
 
@@ -25,7 +27,9 @@ def nested_codes(code: CodeType) -> Iterator[CodeType]:
 
 @functools.lru_cache(4096)
 def assigns_to_globals(code: CodeType, *, deletes: bool = False) -> bool:
-    """Whether a function has a statement that assigns to a global name; deletes: that deletes one."""
+    """Whether a function has a statement that assigns to a global name; deletes: that deletes
+    one.
+    """
     stores = {opcode.opmap["DELETE_GLOBAL" if deletes else "STORE_GLOBAL"]}
     return not all(stores.isdisjoint(part.co_code[::2]) for part in nested_codes(code))
 
@@ -39,26 +43,41 @@ def assigned_free_variables(code: CodeType) -> frozenset[str]:
         instruction.argval
         for part in nested_codes(code)
         for instruction in dis.get_instructions(part)
-        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF") and instruction.argval in part.co_freevars
+        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF")
+        and instruction.argval in part.co_freevars
     )
 
 
 @functools.lru_cache(4096)
 def is_type_of_dtype(code: CodeType, at: int) -> bool:
-    """Whether the name that an instruction loads is compared by `is` with an attribute `type`, as a dtype has it."""
+    """Whether the name that an instruction loads is compared by `is` with an attribute `type`, as a
+    dtype has it.
+    """
     before: list[dis.Instruction] = []
     for instruction in dis.get_instructions(code):
         if instruction.opname == "IS_OP" and any(part.offset == at for part in before):
             return any(part.opname == "LOAD_ATTR" and part.argval == "type" for part in before)
-        before = [] if instruction.opname.startswith(("STORE", "POP", "JUMP", "RETURN")) else [*before, instruction]
+        before = (
+            []
+            if instruction.opname.startswith(("STORE", "POP", "JUMP", "RETURN"))
+            else [*before, instruction]
+        )
     return False
 
 
 @functools.lru_cache(4096)
 def writes_to_arrays(code: CodeType) -> bool:
-    """Whether code names what writes to an array, among these the keyword out=, or has `x[i] = y`, `x += y` or the like."""
-    names_one = not _WRITERS.isdisjoint(code.co_names) or any(type(each) is tuple and "out" in each for each in code.co_consts)
-    return names_one or not _STORES.isdisjoint(code.co_code[::2]) or not _IN_PLACE.isdisjoint(_instructions(code))
+    """Whether code names what writes to an array, among these the keyword out=, or has `x[i] = y`,
+    `x += y` or the like.
+    """
+    names_one = not _WRITERS.isdisjoint(code.co_names) or any(
+        type(each) is tuple and "out" in each for each in code.co_consts
+    )
+    return (
+        names_one
+        or not _STORES.isdisjoint(code.co_code[::2])
+        or not _IN_PLACE.isdisjoint(_instructions(code))
+    )
 
 
 def _instructions(code: CodeType) -> Iterator[tuple[int, int]]:

@@ -14,7 +14,9 @@ COPIES = Copies()
 
 
 def with_deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
-    """A function that makes the copy of f for a call, with the user's objects as arguments and results."""
+    """A function that makes the copy of f for a call, with the user's objects as arguments and
+    results.
+    """
     of = COPIES.of
 
     def call(*args: Any, **keywords: Any) -> Any:
@@ -22,7 +24,9 @@ def with_deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
         try:
             COPIES.renew()
             with telling_unknown():
-                return _leaving(of(f)(*map(of, args), **{name: of(value) for name, value in keywords.items()}))
+                return _leaving(
+                    of(f)(*map(of, args), **{name: of(value) for name, value in keywords.items()})
+                )
         finally:
             if outermost:
                 COPIES.settle()

@@ -21,25 +21,35 @@ from .standing import Standing, real_of
 
 Copy = Callable[[types.FunctionType], Any]
 
-#: Methods that are not copied: the interpreter calls them where nothing is differentiated, or a copy would only take time.
+#: Methods that are not copied: the interpreter calls them where nothing is differentiated, or a
+#: copy would only take time.
 _LEFT = frozenset({
-    "__class_getitem__", "__del__", "__dir__", "__eq__", "__format__", "__getattribute__", "__getnewargs__",
-    "__getnewargs_ex__", "__getstate__", "__hash__", "__init_subclass__", "__reduce__", "__reduce_ex__", "__repr__",
-    "__set_name__", "__setstate__", "__sizeof__", "__str__", "__subclasshook__",
+    "__class_getitem__", "__del__", "__dir__", "__eq__", "__format__", "__getattribute__",
+    "__getnewargs__", "__getnewargs_ex__", "__getstate__", "__hash__", "__init_subclass__",
+    "__reduce__", "__reduce_ex__", "__repr__", "__set_name__", "__setstate__", "__sizeof__",
+    "__str__", "__subclasshook__",
 })  # fmt: skip
 #: Python's classes that a subclass cannot replace.
 _UNLIKE = (BaseException, enum.Enum, tuple, str, bytes, int, float, complex, set, frozenset, type)
 #: What holds more than a `__dict__`, so that an object of it cannot share its state.
 _CONTAINERS = (dict, list)
 #: The types of class members that run code.
-_CODE = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property, functools.partialmethod)
+_CODE = (
+    types.FunctionType,
+    staticmethod,
+    classmethod,
+    property,
+    functools.cached_property,
+    functools.partialmethod,
+)
 
 
 class Reached(Standing):
-    """The metaclass of replaced classes: subclasses of the user's, equal to them, and unknown to their registries.
+    """The metaclass of replaced classes: subclasses of the user's, equal to them, and unknown to
+    their registries.
 
-    Writes to such a class go to the user's. In the order of its bases each class directly follows its replacement, so that
-    `super()` works as in the original.
+    Writes to such a class go to the user's. In the order of its bases each class directly follows
+    its replacement, so that `super()` works as in the original.
     """
 
     def mro(cls) -> list[type]:
@@ -54,7 +64,9 @@ class Reached(Standing):
 
     def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> Any:
         """Without the metaclass of the user's class, which may register what it makes."""
-        return (abc.ABCMeta if issubclass(mcs, abc.ABCMeta) else type).__new__(mcs, name, bases, body)
+        return (abc.ABCMeta if issubclass(mcs, abc.ABCMeta) else type).__new__(
+            mcs, name, bases, body
+        )
 
     def __init__(cls, *args: Any):
         type.__init__(cls, *args)
@@ -64,8 +76,8 @@ class Reached(Standing):
         of = None if name[:2] == "__" else vars(cls).get("_replacement")
         return value if of is None else of(value)
 
-    # Copied code uses the user's class; these are for other users of the class, such as the registry of an ABC, which checks
-    # all subclasses, and would be checked in turn.
+    # Copied code uses the user's class; these are for other users of the class, such as the
+    # registry of an ABC, which checks all subclasses, and would be checked in turn.
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return vars(cls).get("_real", cls) in type(instance).__mro__
@@ -100,7 +112,11 @@ class _Quiet:
 def can_stand_for(cls: type) -> bool:
     """Whether a class can be replaced by a subclass, and needs to be."""
     return (
-        (type(cls) in (type, abc.ABCMeta) or type(cls).__module__ == "typing" or reached(type(cls).__module__))
+        (
+            type(cls) in (type, abc.ABCMeta)
+            or type(cls).__module__ == "typing"
+            or reached(type(cls).__module__)
+        )
         and bool(cls.__flags__ & MADE_BY_A_STATEMENT)
         and bool(cls.__flags__ & (1 << 10))  # may have subclasses
         and not issubclass(cls, _UNLIKE)
@@ -109,25 +125,42 @@ def can_stand_for(cls: type) -> bool:
 
 
 def runs_code(cls: type) -> bool:
-    """Whether objects of a class have code; those of any other class, such as sentinels, are not replaced."""
-    return any(_is_code(member) for base in cls.__mro__ for name, member in vars(base).items() if name not in _USUAL)
+    """Whether objects of a class have code; those of any other class, such as sentinels, are not
+    replaced.
+    """
+    return any(
+        _is_code(member)
+        for base in cls.__mro__
+        for name, member in vars(base).items()
+        if name not in _USUAL
+    )
 
 
 #: What every sentinel has; one that is compared by `is` must stay the one object.
-_USUAL = _LEFT | {"__new__", "__bool__", "__copy__", "__deepcopy__", "__init__", "__set__", "__slots__"}
+_USUAL = _LEFT | {
+    "__new__",
+    "__bool__",
+    "__copy__",
+    "__deepcopy__",
+    "__init__",
+    "__set__",
+    "__slots__",
+}
 
 
 def class_for(cls: type, of: Callable[[Any], Any], renew: Callable[[], None]) -> Any:
     """A subclass that replaces a class, without copies of methods yet.
 
-    of: the replacement of a value. renew: called when copied code has written to the class. None if there can be no such
-    subclass.
+    of: the replacement of a value. renew: called when copied code has written to the class. None if
+    there can be no such subclass.
     """
     body: dict[str, Any] = {
         "_real": cls,
         "_replacement": of,
         "_renew": renew,
-        "_standing": {base: standing for base in cls.__mro__[1:] if isinstance(standing := of(base), Reached)},
+        "_standing": {
+            base: standing for base in cls.__mro__[1:] if isinstance(standing := of(base), Reached)
+        },
         "__module__": cls.__module__,
         "__qualname__": cls.__qualname__,
         "__doc__": cls.__doc__,
@@ -141,7 +174,8 @@ def class_for(cls: type, of: Callable[[Any], Any], renew: Callable[[], None]) ->
     if all("__getattribute__" not in vars(base) for base in cls.__mro__[:-1]):
         body["__getattribute__"] = reading(of)
     if issubclass(cls, Generic):
-        body["__class_getitem__"] = classmethod(lambda made, item: made)  # typing would return the alias of the original
+        # typing would return the alias of the original
+        body["__class_getitem__"] = classmethod(lambda made, item: made)
     try:
         return _reached(type(cls))(cls.__name__, (_Quiet, cls), body)
     except TypeError:  # a layout, or an order of bases, that no subclass can have
@@ -183,7 +217,9 @@ def fill(made: Any, members: Mapping[str, Any], copy: Copy) -> None:
         if kind is types.FunctionType:
             standing: Any = again(member)
         elif kind is property:
-            standing = property(again(member.fget), again(member.fset), again(member.fdel), member.__doc__)
+            standing = property(
+                again(member.fget), again(member.fset), again(member.fdel), member.__doc__
+            )
         elif (standing := _descriptor(member, again)) is None:
             if _is_code(vars(made).get(name)):  # of a method that there was
                 type.__delattr__(made, name)
@@ -195,7 +231,8 @@ def fill(made: Any, members: Mapping[str, Any], copy: Copy) -> None:
         type.__setattr__(made, "__abstractmethods__", frozenset(abstract))
 
 
-#: Where methods and properties keep their function, also those of pandas and others that cache results.
+#: Where methods and properties keep their function, also those of pandas and others that cache
+#: results.
 _FUNCTIONS = ("func", "__func__", "fget", "function", "fn")
 
 
@@ -211,7 +248,8 @@ def _descriptor(member: Any, again: Callable[[Any], Any]) -> Any:
     for name in _FUNCTIONS:
         function = getattr(member, name, None)
         if type(function) is types.FunctionType:
-            with contextlib.suppress(TypeError, AttributeError):  # a compiled class may refuse to be copied, or written to
+            # a compiled class may refuse to be copied, or written to
+            with contextlib.suppress(TypeError, AttributeError):
                 made = copy.copy(member)
                 setattr(made, name, again(function))
                 return made
@@ -223,7 +261,11 @@ def _descriptor(member: Any, again: Callable[[Any], Any]) -> Any:
 def reading(of: Callable[[Any], Any]) -> Callable[[Any, str], Any]:
     def __getattribute__(self: Any, name: str) -> Any:
         value = object.__getattribute__(self, name)
-        if name[:2] == "__" or not here.running or (type(value) is types.MethodType and value.__self__ is self):
+        if (
+            name[:2] == "__"
+            or not here.running
+            or (type(value) is types.MethodType and value.__self__ is self)
+        ):
             return value
         return of(value)
 
@@ -257,7 +299,9 @@ def _hash(self: Any) -> int:
 
 
 def object_for(value: Any, cls: Any) -> Any:
-    """An object of the replaced class that shares the state of the value; None if that is impossible."""
+    """An object of the replaced class that shares the state of the value; None if that is
+    impossible.
+    """
     if isinstance(value, _CONTAINERS):
         return None
     if (slot := vars(cls).get(_OWNER)) is not None:
@@ -274,7 +318,10 @@ def object_for(value: Any, cls: Any) -> Any:
         with contextlib.suppress(AttributeError):  # it is empty
             slot.__set__(made, slot.__get__(value))
     key = id(made)
-    _ORIGINALS[key] = (weakref.ref(made, lambda reference: _ORIGINALS.pop(key, None)), weakref.ref(value))
+    _ORIGINALS[key] = (
+        weakref.ref(made, lambda reference: _ORIGINALS.pop(key, None)),
+        weakref.ref(value),
+    )
     return made
 
 
@@ -292,7 +339,9 @@ class _Owner:
 
 
 def _slots(cls: type) -> dict[str, Any]:
-    """The further members of a replaced class with slots: each slot is that of the object whose state is shared."""
+    """The further members of a replaced class with slots: each slot is that of the object whose
+    state is shared.
+    """
     members = slots_of(cls)
     body: dict[str, Any] = {name: _SharedSlot(member) for name, member in members.items()}
     return {_OWNER: next(iter(members.values())), **body} if members else {}

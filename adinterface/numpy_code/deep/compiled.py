@@ -36,8 +36,9 @@ class _Around(Same):
 class Compiled(_Around):
     """A compiled function.
 
-    Its result for an engine's numbers is right if it is an integer, a bool or a string, which have no derivative: a test, an
-    order, a count. So it is called with copies, and refused if it has written to one.
+    Its result for an engine's numbers is right if it is an integer, a bool or a string, which have
+    no derivative: a test, an order, a count. So it is called with copies, and refused if it has
+    written to one.
     """
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -57,7 +58,9 @@ class Compiled(_Around):
         return made(result)
 
     def _calling_back(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """With functions that hand it plain numbers: C code may print an error of theirs, or go on; so it is refused then."""
+        """With functions that hand it plain numbers: C code may print an error of theirs, or go on;
+        so it is refused then.
+        """
         refused = False
 
         def told(value: Any) -> Any:
@@ -89,7 +92,9 @@ class Compiled(_Around):
 
 
 class Offered(_Around):
-    """A function with a form that takes an engine's arrays, too: an extension's, or itself if it is not copied."""
+    """A function with a form that takes an engine's arrays, too: an extension's, or itself if it is
+    not copied.
+    """
 
     def __init__(self, real: Callable[..., Any], ours: Callable[..., Any]):
         super().__init__(real)
@@ -97,7 +102,9 @@ class Offered(_Around):
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         # What it makes an object of, or calls, may come to an engine's array later.
-        later = getattr(self._ours, "makes_objects", False) or any(map(callable, (*args, *keywords.values())))
+        later = getattr(self._ours, "makes_objects", False) or any(
+            map(callable, (*args, *keywords.values()))
+        )
         if not later and array_of_engine((args, keywords)) is None:
             return self._plainly(args, keywords)
         return made(self._ours(*lent(args), **lent(keywords)))
@@ -108,8 +115,14 @@ class _Unknown(Exception):
 
 
 def settled(value: Any) -> Any:
-    """An engine's integers and bools, which have no derivative, as plain arrays; differentiated arrays unchanged."""
-    if type(value) is NumpyArray and value.dtype.kind in "iub" and (numbers := known_numbers(value)) is not None:
+    """An engine's integers and bools, which have no derivative, as plain arrays; differentiated
+    arrays unchanged.
+    """
+    if (
+        type(value) is NumpyArray
+        and value.dtype.kind in "iub"
+        and (numbers := known_numbers(value)) is not None
+    ):
         return numbers[()]
     return value
 
@@ -138,13 +151,15 @@ def _any_numbers(value: Any) -> Any:
 
 
 _ROOTS = (
-    "Take scipy.optimize.brentq or newton for one unknown, and adinterface.rules.root for several (a minimum is a root of its "
-    "gradient); the solvers of adinterface.fit stand outside of f. Or"
+    "Take scipy.optimize.brentq or newton for one unknown, and adinterface.rules.root for several"
+    " (a minimum is a root of its gradient); the solvers of adinterface.fit stand outside of f. Or"
 )
 #: What to do instead of calling the compiled parts of SciPy's solvers.
 _SOLVERS = {
     r"\._(minpack|lbfgsb|slsqplib|slsqp|cobyla\w*|moduleTNC|nnls)\b": _ROOTS,
-    r"\._(odepack|lsoda|vode|dop)\b": "Take scipy.integrate.solve_ivp with RK45, RK23, DOP853, BDF or Radau. Or",
+    r"\._(odepack|lsoda|vode|dop)\b": (
+        "Take scipy.integrate.solve_ivp with RK45, RK23, DOP853, BDF or Radau. Or"
+    ),
 }
 
 
@@ -157,10 +172,16 @@ def _is_discrete(result: Any) -> bool:
 
 
 def refusal(real: Callable[..., Any]) -> str:
-    module, name = getattr(real, "__module__", None), getattr(real, "__qualname__", None) or getattr(real, "__name__", "?")
+    module, name = (
+        getattr(real, "__module__", None),
+        getattr(real, "__qualname__", None) or getattr(real, "__name__", "?"),
+    )
     name = f"{module}.{name}" if module else str(name)
-    instead = next((text for look, text in _SOLVERS.items() if re.search(look, name)), "Write it with np,")
+    instead = next(
+        (text for look, text in _SOLVERS.items() if re.search(look, name)), "Write it with np,"
+    )
     return (
-        f"numpy_function: {name} is compiled code, which takes plain NumPy arrays, and that would drop the gradient. {instead} "
-        f"give it a derivative with adinterface.rules.differentiate_with, or use AutoFiniteDifferences()."
+        f"numpy_function: {name} is compiled code, which takes plain NumPy arrays, and that would"
+        f" drop the gradient. {instead} give it a derivative with"
+        " adinterface.rules.differentiate_with, or use AutoFiniteDifferences()."
     )

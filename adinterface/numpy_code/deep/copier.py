@@ -1,6 +1,8 @@
-"""Copies of functions: the same code with other globals, and with the values in closures and defaults replaced.
+"""Copies of functions: the same code with other globals, and with the values in closures and
+defaults replaced.
 
-The caller defines the replacements: `copies` for `deep=True`, `writing` for code that writes to arrays.
+The caller defines the replacements: `copies` for `deep=True`, `writing` for code that writes to
+arrays.
 """
 
 from __future__ import annotations
@@ -18,13 +20,17 @@ class Copying(Protocol):
         """The replacement of a value in the copy."""
 
     def stands_for_itself(self, value: Any) -> bool:
-        """Whether `of` returns the value itself; the copy then shares the variable of the closure."""
+        """Whether `of` returns the value itself; the copy then shares the variable of the
+        closure.
+        """
 
     def globals_of(self, original: types.FunctionType) -> dict[str, Any]:
         """The globals of the copy."""
 
     def announce(self, original: types.FunctionType, copy: FunctionCopy) -> None:
-        """Record the copy. Called before the closure is copied, for functions that refer to themselves."""
+        """Record the copy. Called before the closure is copied, for functions that refer to
+        themselves.
+        """
 
 
 class FunctionCopy:
@@ -32,7 +38,12 @@ class FunctionCopy:
 
     __slots__ = ("_cells", "_code", "_defaults", "_keywords", "function")
 
-    def __init__(self, function: types.FunctionType, original: types.FunctionType, cells: list[tuple[types.CellType, Any]]):
+    def __init__(
+        self,
+        function: types.FunctionType,
+        original: types.FunctionType,
+        cells: list[tuple[types.CellType, Any]],
+    ):
         self.function: types.FunctionType = function
         self._code = original.__code__
         self._defaults = original.__defaults__
@@ -40,14 +51,18 @@ class FunctionCopy:
         self._cells = cells
 
     def is_of(self, original: types.FunctionType) -> bool:
-        """Whether the original still has these parts: autoreload replaces its code, a closure's variable may change."""
+        """Whether the original still has these parts: autoreload replaces its code, a closure's
+        variable may change.
+        """
         if (
             original.__code__ is not self._code
             or original.__defaults__ is not self._defaults
             or original.__kwdefaults__ is not self._keywords
         ):
             return False
-        return all(is_filled(cell) and cell.cell_contents is contents for cell, contents in self._cells)
+        return all(
+            is_filled(cell) and cell.cell_contents is contents for cell, contents in self._cells
+        )
 
 
 def copied(original: types.FunctionType, copying: Copying) -> types.FunctionType:
@@ -66,11 +81,19 @@ def copied(original: types.FunctionType, copying: Copying) -> types.FunctionType
             cells.append(types.CellType())
             replaced.append((cell, cells[-1]))
     function = types.FunctionType(
-        original.__code__, copying.globals_of(original), original.__name__, original.__defaults__, tuple(cells) or None
+        original.__code__,
+        copying.globals_of(original),
+        original.__name__,
+        original.__defaults__,
+        tuple(cells) or None,
     )
     function.__kwdefaults__ = original.__kwdefaults__
     function.__dict__ = original.__dict__  # shared, as the attributes of an object
-    function.__qualname__, function.__module__, function.__doc__ = original.__qualname__, original.__module__, original.__doc__
+    function.__qualname__, function.__module__, function.__doc__ = (
+        original.__qualname__,
+        original.__module__,
+        original.__doc__,
+    )
     function.__annotations__ = original.__annotations__
     contents: list[tuple[types.CellType, Any]] = []
     copying.announce(original, FunctionCopy(function, original, contents))
@@ -81,7 +104,9 @@ def copied(original: types.FunctionType, copying: Copying) -> types.FunctionType
     if original.__defaults__:
         function.__defaults__ = tuple(map(copying.of, original.__defaults__))
     if original.__kwdefaults__:
-        function.__kwdefaults__ = {name: copying.of(value) for name, value in original.__kwdefaults__.items()}
+        function.__kwdefaults__ = {
+            name: copying.of(value) for name, value in original.__kwdefaults__.items()
+        }
     return function
 
 

@@ -64,7 +64,9 @@ class Copies:
         }
 
     def of(self, value: Any) -> Any:
-        """The replacement of a value: a copy of a function, a view of a module, a class with copied methods, or itself."""
+        """The replacement of a value: a copy of a function, a view of a module, a class with copied
+        methods, or itself.
+        """
         cls = type(value)
         if cls in PLAIN:
             return value
@@ -92,7 +94,11 @@ class Copies:
         if (offered := self._offered(value)) is not None:
             return offered
         if not self._is_reached(value):
-            return self._keep(value, Offered(value, value)) if str(value.__module__).startswith("scipy.sparse") else value
+            return (
+                self._keep(value, Offered(value, value))
+                if str(value.__module__).startswith("scipy.sparse")
+                else value
+            )
         if not self._can_assign(value):
             return value
         with self._lock:
@@ -105,7 +111,10 @@ class Copies:
 
     def announce(self, original: types.FunctionType, copy: FunctionCopy) -> None:
         note(original)
-        self._functions[id(original)] = (weakref.ref(original, self._forget(self._functions, id(original))), copy)
+        self._functions[id(original)] = (
+            weakref.ref(original, self._forget(self._functions, id(original))),
+            copy,
+        )
 
     def stands_for_itself(self, value: Any) -> bool:
         return type(value) in PLAIN
@@ -133,19 +142,25 @@ class Copies:
         )
 
     def _can_assign(self, function: types.FunctionType) -> bool:
-        """Whether a copy can do what a function does with global names: it has its own, which it cannot delete."""
+        """Whether a copy can do what a function does with global names: it has its own, which it
+        cannot delete.
+        """
         if assigns_to_globals(function.__code__):
             self._assigned[id(function.__globals__)] = self._scope(function.__globals__)
         return not assigns_to_globals(function.__code__, deletes=True)
 
     def settle(self) -> None:
         """At the end of a call, give each module what copies have assigned to its names."""
-        refused = [error for scope in list(self._assigned.values()) for error in scope.settle(leaving)]
+        refused = [
+            error for scope in list(self._assigned.values()) for error in scope.settle(leaving)
+        ]
         if refused:
             raise refused[0]
 
     def _dispatching(self, value: Any) -> Callable[..., Any]:
-        """A function of functools.singledispatch, which finds its implementation by the class of the first argument."""
+        """A function of functools.singledispatch, which finds its implementation by the class of
+        the first argument.
+        """
         type_of = self._builtins["type"]
 
         @functools.wraps(value)
@@ -158,7 +173,11 @@ class Copies:
 
     def _method(self, value: types.MethodType) -> Any:
         function, owner = self.of(value.__func__), self.of(value.__self__)
-        return value if function is value.__func__ and owner is value.__self__ else types.MethodType(function, owner)
+        return (
+            value
+            if function is value.__func__ and owner is value.__self__
+            else types.MethodType(function, owner)
+        )
 
     def _partial(self, value: functools.partial[Any]) -> Any:
         function, args = self.of(value.func), tuple(map(self.of, value.args))
@@ -166,13 +185,18 @@ class Copies:
         return functools.partial(function, *args, **keywords)
 
     def _cached(self, value: Any) -> Any:
-        """A function that keeps its results: it never keeps an engine's array, of which the numbers are another time others."""
+        """A function that keeps its results: it never keeps an engine's array, of which the numbers
+        are another time others.
+        """
         if not reached(getattr(value, "__module__", None)):
             return value
 
         @functools.wraps(value)
         def call(*args: Any, **keywords: Any) -> Any:
-            args, keywords = tuple(map(settled, args)), {name: settled(keyword) for name, keyword in keywords.items()}
+            args, keywords = (
+                tuple(map(settled, args)),
+                {name: settled(keyword) for name, keyword in keywords.items()},
+            )
             if array_of_engine((args, keywords)) is not None:
                 return self.of(value.__wrapped__)(*args, **keywords)
             return self.of(value(*args, **keywords))
@@ -182,7 +206,9 @@ class Copies:
 
     def _builtin(self, value: Any) -> Any:
         owner = value.__self__
-        if not isinstance(owner, types.ModuleType) or not reached(value.__module__ or owner.__name__):
+        if not isinstance(owner, types.ModuleType) or not reached(
+            value.__module__ or owner.__name__
+        ):
             return value
         return self._offered(value) or self._keep(value, Compiled(value))
 
@@ -190,7 +216,10 @@ class Copies:
         """An extension's replacement of a function."""
         if (ours := scipy_names.function_for(value, self.of)) is not None:
             return self._keep(value, ours)
-        if not (getattr(value, "__module__", None) or "").startswith("scipy.") or value.__name__ in _BETTER_COPIED:
+        if (
+            not (getattr(value, "__module__", None) or "").startswith("scipy.")
+            or value.__name__ in _BETTER_COPIED
+        ):
             return None
         for offer in OFFERS:
             if (stand_in := offer(value)) is not None:
@@ -210,12 +239,18 @@ class Copies:
         if type(value) is ModuleView:
             return value
         name = value.__name__
-        if not reached(name) and name not in ("cmath", "hashlib", "json", "math") and top_of(name) != "numpy":
+        if (
+            not reached(name)
+            and name not in ("cmath", "hashlib", "json", "math")
+            and top_of(name) != "numpy"
+        ):
             return value
         return self._keep(value, ModuleView(value, self.of, self._scopes))
 
     def _class(self, cls: type) -> Any:
-        if isinstance(cls, (classes.Reached, Standing)) or not (reached(cls.__module__) or cls is np.poly1d):
+        if isinstance(cls, (classes.Reached, Standing)) or not (
+            reached(cls.__module__) or cls is np.poly1d
+        ):
             return cls
         with self._lock:
             known = self._by_identity.get(id(cls))
@@ -226,7 +261,9 @@ class Copies:
                     return self._keep(cls, stand_in)
             if issubclass(cls, np.ndarray):
                 carries = type(cls) is type
-                return self._keep(cls, subclasses.class_for(cls, self.of, self._method_copy) if carries else cls)
+                return self._keep(
+                    cls, subclasses.class_for(cls, self.of, self._method_copy) if carries else cls
+                )
             if not classes.can_stand_for(cls):
                 return self._keep(cls, cls)
             made = classes.class_for(cls, self.of, self.renew)
@@ -234,13 +271,20 @@ class Copies:
                 return self._keep(cls, cls)
             self._keep(cls, made)
             members = classes.members_of(cls)
-            classes.fill(made, {name: member for name, (member, _) in members.items()}, self._method_copy)
-            if not any(isinstance(getattr(member, "__globals__", None), Globals) for member, _ in members.values()):
+            classes.fill(
+                made, {name: member for name, (member, _) in members.items()}, self._method_copy
+            )
+            if not any(
+                isinstance(getattr(member, "__globals__", None), Globals)
+                for member, _ in members.values()
+            ):
                 self._classes.append((made, cls, members))
             return made
 
     def renew(self) -> None:
-        """Bring replaced classes and containers up to date with what has been replaced in them since."""
+        """Bring replaced classes and containers up to date with what has been replaced in them
+        since.
+        """
         for view in list(self._views.values()):
             self.of(view._original)
         with self._lock:
@@ -250,13 +294,19 @@ class Copies:
     def _method_copy(self, function: types.FunctionType) -> Any:
         if isinstance(function.__globals__, Globals):
             return function
-        if (not self._is_reached(function) and not function.__closure__) or not self._can_assign(function):
+        if (not self._is_reached(function) and not function.__closure__) or not self._can_assign(
+            function
+        ):
             return function
         return scipy_names.chosen(function, copied(function, self))
 
     def _object(self, value: Any, cls: type) -> Any:
         note(value)
-        if callable(value) and hasattr(value, "__name__") and (offered := self._offered(value)) is not None:
+        if (
+            callable(value)
+            and hasattr(value, "__name__")
+            and (offered := self._offered(value)) is not None
+        ):
             return offered
         if not reached(cls.__module__) and cls.__name__ not in _COMPILED:
             return value
@@ -271,13 +321,20 @@ class Copies:
         if standing is cls or isinstance(cls, classes.Reached) or not classes.runs_code(cls):
             return value
         carries = isinstance(standing, subclasses.HolderType)
-        made = subclasses.object_for(value, standing) if carries else classes.object_for(value, standing)
+        made = (
+            subclasses.object_for(value, standing)
+            if carries
+            else classes.object_for(value, standing)
+        )
         if made is None:
             return value
         if not carries and classes.shares_slots(made):  # and keeps its owner: one is made each time
             return made
         with contextlib.suppress(TypeError):
-            self._objects[id(value)] = (weakref.ref(value, self._forget(self._objects, id(value))), made)
+            self._objects[id(value)] = (
+                weakref.ref(value, self._forget(self._objects, id(value))),
+                made,
+            )
         return made
 
     # containers
@@ -293,7 +350,11 @@ class Copies:
         if len(value) > LONGEST:
             return value
         parts = list(map(self.of, value))
-        return value if all(a is b for a, b in zip(parts, value)) else self._view(ListView, value, parts)
+        return (
+            value
+            if all(a is b for a, b in zip(parts, value))
+            else self._view(ListView, value, parts)
+        )
 
     def _dict(self, value: dict[Any, Any]) -> Any:
         note(value)
@@ -309,7 +370,9 @@ class Copies:
         view = self._views.get(id(value))
         if view is None:
             view = self._views[id(value)] = cls(value, parts)
-        elif len(view) != len(parts) or any(a is not b for a, b in zip(_values(view), _values(parts))):
+        elif len(view) != len(parts) or any(
+            a is not b for a, b in zip(_values(view), _values(parts))
+        ):
             cls.__base__.clear(view)
             (dict.update if cls is DictView else list.extend)(view, parts)
         return view
@@ -320,14 +383,17 @@ def _values(container: Any) -> Any:
 
 
 def leaving(value: Any) -> Any:
-    """What copied code leaves in an object or a name of the user's: the user's objects, and numbers."""
+    """What copied code leaves in an object or a name of the user's: the user's objects, and
+    numbers.
+    """
     if isinstance(value, (ListView, DictView)):
         return value._original
     if type(value) is NumpyArray:
         if (numbers := known_numbers(value)) is None:
             raise NumpyCodeError(
-                "numpy_function: f assigns what is differentiated to a global name, and a compiled or batched call does not "
-                "know its number. Return it from f, or call f without compiling it."
+                "numpy_function: f assigns what is differentiated to a global name, and a compiled"
+                " or batched call does not know its number. Return it from f, or call f without"
+                " compiling it."
             )
         return as_plain(value, numbers)
     if isinstance(value, ArrayHolder):
@@ -362,19 +428,34 @@ def _writing_both(cls: type, name: str) -> Callable[..., Any]:
 
 
 for _name in (
-    "__delitem__", "__iadd__", "__setitem__", "append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort",
+    "__delitem__", "__iadd__", "__setitem__", "append", "clear", "extend", "insert", "pop",
+    "remove", "reverse", "sort",
 ):  # fmt: skip
     setattr(ListView, _name, _writing_both(list, _name))
-for _name in ("__delitem__", "__ior__", "__setitem__", "clear", "pop", "popitem", "setdefault", "update"):
+for _name in (
+    "__delitem__",
+    "__ior__",
+    "__setitem__",
+    "clear",
+    "pop",
+    "popitem",
+    "setdefault",
+    "update",
+):
     setattr(DictView, _name, _writing_both(dict, _name))
 
 #: SciPy's NumPy code, whose copy accepts more than the extension's replacement.
 _BETTER_COPIED = frozenset({"log_softmax", "logsumexp", "softmax"})
 #: Kinds of functions that compilers of Python make.
 _COMPILED = frozenset({
-    "cython_function_or_method", "fused_cython_function", "fortran", "nb_func", "nb_method", "_ArrayFunctionDispatcher",
+    "cython_function_or_method", "fused_cython_function", "fortran", "nb_func", "nb_method",
+    "_ArrayFunctionDispatcher",
 })  # fmt: skip
 
 
 def _singledispatched(value: Any) -> bool:
-    return callable(getattr(value, "dispatch", None)) and hasattr(value, "registry") and hasattr(value, "register")
+    return (
+        callable(getattr(value, "dispatch", None))
+        and hasattr(value, "registry")
+        and hasattr(value, "register")
+    )

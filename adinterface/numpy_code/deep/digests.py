@@ -13,12 +13,15 @@ from .kept import Refusing
 
 
 class Key(Refusing):
-    """The digest of numbers that are followed. It is equal to itself alone, so code computes again what it kept."""
+    """The digest of numbers that are followed. It is equal to itself alone, so code computes again
+    what it kept.
+    """
 
     def __init__(self, function: str):
         super().__init__(
-            f"numpy_function: {function} of numbers that are differentiated can only be compared with another digest. "
-            f"Results that are kept under it belong to one call: call the function that computes them."
+            f"numpy_function: {function} of numbers that are differentiated can only be compared"
+            " with another digest. Results that are kept under it belong to one call: call the"
+            " function that computes them."
         )
 
     def __eq__(self, other: object) -> bool:
@@ -47,7 +50,11 @@ class Digest:
         return Key(f"{self.name}(...).digest()") if self._followed else self._real.digest(*length)
 
     def hexdigest(self, *length: int) -> Any:
-        return Key(f"{self.name}(...).hexdigest()") if self._followed else self._real.hexdigest(*length)
+        return (
+            Key(f"{self.name}(...).hexdigest()")
+            if self._followed
+            else self._real.hexdigest(*length)
+        )
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)

@@ -16,16 +16,24 @@ Of = Callable[[Any], Any]
 
 
 def _real_for_dtypes(value: Any, frame: types.FrameType) -> Any:
-    """The original of a replaced class of numbers where it is compared with x.dtype.type, which `is` the original."""
-    return real_of(value) if type(value) is Standing and is_type_of_dtype(frame.f_code, frame.f_lasti) else value
+    """The original of a replaced class of numbers where it is compared with x.dtype.type, which
+    `is` the original.
+    """
+    return (
+        real_of(value)
+        if type(value) is Standing and is_type_of_dtype(frame.f_code, frame.f_lasti)
+        else value
+    )
 
 
 class Globals(dict[str, Any]):
     """The globals of the copies of one module's functions.
 
-    Each name is looked up in the module at each use, so that a copy sees later definitions, as in a notebook.
+    Each name is looked up in the module at each use, so that a copy sees later definitions, as in a
+    notebook.
 
-    The dict itself holds the built-in names, which the interpreter reads there, and what copies have assigned during a call.
+    The dict itself holds the built-in names, which the interpreter reads there, and what copies
+    have assigned during a call.
     """
 
     #: Read by refusals.
@@ -49,7 +57,9 @@ class Globals(dict[str, Any]):
         return _real_for_dtypes(self._of(value), sys._getframe(1))
 
     def settle(self, leaving: Of) -> Iterator[NumpyCodeError]:
-        """At the end of a call, give the module what copies have assigned to its names, or the reason why not."""
+        """At the end of a call, give the module what copies have assigned to its names, or the
+        reason why not.
+        """
         for name in dict.keys(self) - {"__builtins__"}:
             try:
                 self.original[name] = leaving(dict.pop(self, name))

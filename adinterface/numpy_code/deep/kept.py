@@ -1,7 +1,9 @@
-"""What copied code keeps in the user's objects: numbers in place of an engine's arrays, once the outermost call has ended.
+"""What copied code keeps in the user's objects: numbers in place of an engine's arrays, once the
+outermost call has ended.
 
-An array of an engine would keep its graph alive, or be a tracer that is of no use after the call. `type` finds the
-class of an object here, because isinstance would call code of the object, and there are many.
+An array of an engine would keep its graph alive, or be a tracer that is of no use after the call.
+`type` finds the class of an object here, because isinstance would call code of the object, and
+there are many.
 """
 
 from __future__ import annotations
@@ -35,10 +37,16 @@ _NO_HOLDERS = (np.ndarray, type, types.ModuleType)
 
 
 def note(holder: Any) -> None:
-    """Record that copied code has reached this object; with it, what it has then been given for good: see `_parts`."""
+    """Record that copied code has reached this object; with it, what it has then been given for
+    good: see `_parts`.
+    """
     if here.reached is not None and id(holder) not in here.reached:
-        here.reached[id(holder)] = holder, len(holder) if issubclass(type(holder), _CONTAINERS) else 0
-        if any(type(part) is NumpyArray for part in _entries(holder, type(holder))[1]):  # an argument of f, or made by f
+        here.reached[id(holder)] = (
+            holder,
+            len(holder) if issubclass(type(holder), _CONTAINERS) else 0,
+        )
+        # an argument of f, or made by f
+        if any(type(part) is NumpyArray for part in _entries(holder, type(holder))[1]):
             here.reached[id(holder)] = holder, NOT_THE_USERS
         for part in _parts(holder, type(holder)):
             if type(part) not in PLAIN and not issubclass(type(part), _NO_HOLDERS):
@@ -48,7 +56,11 @@ def note(holder: Any) -> None:
 def _parts(holder: Any, cls: type) -> Iterable[Any]:
     """What a copy of a function holds, which is looked up once."""
     if cls is types.FunctionType:
-        return (*(holder.__closure__ or ()), *(holder.__defaults__ or ()), *(holder.__kwdefaults__ or {}).values())
+        return (
+            *(holder.__closure__ or ()),
+            *(holder.__defaults__ or ()),
+            *(holder.__kwdefaults__ or {}).values(),
+        )
     if cls is types.CellType:
         return (holder.cell_contents,) if is_filled(holder) else ()
     if cls is types.MethodType:
@@ -80,21 +92,29 @@ class _Search:
         self.refusal: str | None = None
 
     def keys(self, holder: dict[Any, Any], length: int) -> None:
-        """Removes the entries of a cache by the text of numbers: they have derivatives in this call alone."""
+        """Removes the entries of a cache by the text of numbers: they have derivatives in this call
+        alone.
+        """
         texts = "|".join(re.escape(text) for text in here.texts if "." in text or "e" in text)
         made_of_numbers = re.compile(rf"(?<![\d.])({texts})(?!\d)" if texts else "(?!)")
         for n, key in enumerate(list(holder)):
-            if any(type(part) is str and made_of_numbers.search(part) for part in (key if type(key) is tuple else (key,))):
+            if any(
+                type(part) is str and made_of_numbers.search(part)
+                for part in (key if type(key) is tuple else (key,))
+            ):
                 if n < length:
                     self.refusal = (
-                        f"numpy_function: f has a dict with results under the text of numbers that are differentiated, and one "
-                        f"for {key!r} from before this call, which has no derivative. Empty the dict before the call."
+                        "numpy_function: f has a dict with results under the text of numbers that"
+                        f" are differentiated, and one for {key!r} from before this call, which has"
+                        " no derivative. Empty the dict before the call."
                     )
                 else:
                     dict.__delitem__(holder, key)
 
     def inside(self, holder: Any, start: int = 0) -> None:
-        """Replaces arrays in a holder. start: where the entries begin that may be containers with arrays."""
+        """Replaces arrays in a holder. start: where the entries begin that may be containers with
+        arrays.
+        """
         keys, values, assign = _entries(holder, type(holder))
         if not any(map(_may_hold, set(map(type, values)))):
             return
@@ -110,17 +130,24 @@ class _Search:
             return value._array
         if cls is NumpyArray:
             numbers = None
-            with contextlib.suppress(TypeError, RuntimeError):  # of an engine, where it belongs to an inner derivative
+            # of an engine, where it belongs to an inner derivative
+            with contextlib.suppress(TypeError, RuntimeError):
                 numbers = known_numbers(value)
             if numbers is not None:
                 return as_plain(value, numbers)
-            owner = f"class {holder.__qualname__}" if isinstance(holder, type) else type(holder).__qualname__
+            owner = (
+                f"class {holder.__qualname__}"
+                if isinstance(holder, type)
+                else type(holder).__qualname__
+            )
             refusal = (
-                f"numpy_function: f keeps what it computes in {key!r} of the {owner}, which outlives the call, and a compiled "
-                f"or batched call does not know the numbers. Return it beside the value, or call f without preparing it."
+                f"numpy_function: f keeps what it computes in {key!r} of the {owner}, which"
+                " outlives the call, and a compiled or batched call does not know the numbers."
+                " Return it beside the value, or call f without preparing it."
             )
             length = self._reached.get(id(holder), (holder, 0))[1]
-            if issubclass(type(holder), _SEQUENCES) and length != NOT_THE_USERS:  # a record; an attribute may be a cache
+            # a record; an attribute may be a cache
+            if issubclass(type(holder), _SEQUENCES) and length != NOT_THE_USERS:
                 self.refusal = refusal
             return Refusing(refusal)
         if issubclass(cls, ArrayHolder):
@@ -155,7 +182,11 @@ def _entries(holder: Any, cls: type) -> tuple[Iterable[Any], list[Any], Callable
 
 def slots_of(cls: type) -> dict[str, Any]:
     """The slots of a class and of its bases, by name."""
-    bases = [base for base in reversed(cls.__mro__) if "__slots__" in vars(base) and base.__flags__ & MADE_BY_A_STATEMENT]
+    bases = [
+        base
+        for base in reversed(cls.__mro__)
+        if "__slots__" in vars(base) and base.__flags__ & MADE_BY_A_STATEMENT
+    ]
     members = [member for base in bases for member in vars(base).items()]
     return {name: member for name, member in members if type(member) is types.MemberDescriptorType}
 
@@ -186,7 +217,20 @@ class Refusing:
         return self._refuse()
 
 
-_USES = ("array", "bool", "bytes", "complex", "float", "format", "getitem", "hash", "int", "iter", "len", "str")
+_USES = (
+    "array",
+    "bool",
+    "bytes",
+    "complex",
+    "float",
+    "format",
+    "getitem",
+    "hash",
+    "int",
+    "iter",
+    "len",
+    "str",
+)
 for _name in (*ARITHMETIC, *(f"r{name}" for name in ARITHMETIC), *COMPARISONS, *SIGNS, *_USES):
     setattr(Refusing, f"__{_name}__", Refusing._refuse)
 
@@ -197,4 +241,8 @@ _OURS = __package__.partition(".")[0] + ".scipy."
 
 def _may_hold(cls: type) -> bool:
     """Whether it is an array, or may hold one, as an object that copied code has made."""
-    return issubclass(cls, (NumpyArray, ArrayHolder, *_CONTAINERS)) or hasattr(cls, "_real") or cls.__module__.startswith(_OURS)
+    return (
+        issubclass(cls, (NumpyArray, ArrayHolder, *_CONTAINERS))
+        or hasattr(cls, "_real")
+        or cls.__module__.startswith(_OURS)
+    )

@@ -25,7 +25,9 @@ def _log(x: Any, *base: Any) -> Any:
 
 
 def _hypot(*coordinates: Any) -> Any:
-    return functools.reduce(np.hypot, coordinates) if len(coordinates) > 1 else np.abs(coordinates[0])
+    return (
+        functools.reduce(np.hypot, coordinates) if len(coordinates) > 1 else np.abs(coordinates[0])
+    )
 
 
 def _dist(p: Any, q: Any) -> Any:
@@ -46,17 +48,23 @@ def _modf(x: Any) -> Any:
 
 
 def _acosh(z: Any) -> Any:
-    """By Kahan: the derivative of some engines is that of the other branch, left of the imaginary axis."""
+    """By Kahan: the derivative of some engines is that of the other branch, left of the imaginary
+    axis.
+    """
     return 2 * np.log(np.sqrt((z + 1) / 2) + np.sqrt((z - 1) / 2))
 
 
 def _complex(name: str) -> Callable[..., Any]:
     function = _acosh if name == "acosh" else _NUMPY[name]
-    return lambda x: inverse_of_real(name, x) if name in INVERSE and x.dtype.kind != "c" else function(x + 0j)
+    return lambda x: (
+        inverse_of_real(name, x) if name in INVERSE and x.dtype.kind != "c" else function(x + 0j)
+    )
 
 
 def inverse_of_real(name: str, x: Any) -> Any:
-    """arccos, arcsin or arccosh of real numbers, complex: on their cuts, engines have the derivative of the other side."""
+    """arccos, arcsin or arccosh of real numbers, complex: on their cuts, engines have the
+    derivative of the other side.
+    """
     inside = np.abs(x) <= 1
     angle = np.where(inside, np.arccos(np.where(inside, x, 0.0)), np.where(x > 0, 0.0, np.pi))
     area = np.where(inside, 0.0, np.arccosh(np.where(inside, 2.0, np.abs(x))))
@@ -69,11 +77,13 @@ INVERSE = ("acos", "acosh", "asin")
 
 
 _NUMPY = {
-    "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan, "atan2": np.arctan2,
-    "atanh": np.arctanh, "cbrt": np.cbrt, "copysign": np.copysign, "cos": np.cos, "cosh": np.cosh, "degrees": np.degrees,
-    "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "fabs": np.abs, "fmod": np.fmod, "log10": np.log10, "log1p": np.log1p,
-    "log2": np.log2, "pow": np.power, "radians": np.radians, "sin": np.sin, "sinh": np.sinh, "sqrt": np.sqrt, "tan": np.tan,
-    "tanh": np.tanh, "isfinite": np.isfinite, "isinf": np.isinf, "isnan": np.isnan,
+    "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh,
+    "atan": np.arctan, "atan2": np.arctan2, "atanh": np.arctanh, "cbrt": np.cbrt,
+    "copysign": np.copysign, "cos": np.cos, "cosh": np.cosh, "degrees": np.degrees, "exp": np.exp,
+    "exp2": np.exp2, "expm1": np.expm1, "fabs": np.abs, "fmod": np.fmod, "log10": np.log10,
+    "log1p": np.log1p, "log2": np.log2, "pow": np.power, "radians": np.radians, "sin": np.sin,
+    "sinh": np.sinh, "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh, "isfinite": np.isfinite,
+    "isinf": np.isinf, "isnan": np.isnan,
 }  # fmt: skip
 _OURS: dict[str, Callable[..., Any]] = {
     "ceil": lambda x: int(np.ceil(x)),
@@ -97,14 +107,16 @@ _OURS: dict[str, Callable[..., Any]] = {
 _ALL: dict[str, Callable[..., Any]] = {**_NUMPY, **_OURS}
 #: Those of cmath, which compute with complex numbers.
 _COMPLEX = (
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "log10", "sin", "sinh", "sqrt", "tan", "tanh",
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "log10", "sin", "sinh",
+    "sqrt", "tan", "tanh",
 )  # fmt: skip
 
 
 #: These raise no error, for any number; those that return integers check it themselves.
 _WITHOUT_ERRORS = frozenset({
-    "asinh", "atan", "atan2", "cbrt", "ceil", "copysign", "degrees", "dist", "erf", "erfc", "fabs", "floor", "fsum", "hypot",
-    "isclose", "isfinite", "isinf", "isnan", "modf", "phase", "prod", "radians", "sumprod", "tanh", "trunc",
+    "asinh", "atan", "atan2", "cbrt", "ceil", "copysign", "degrees", "dist", "erf", "erfc", "fabs",
+    "floor", "fsum", "hypot", "isclose", "isfinite", "isinf", "isnan", "modf", "phase", "prod",
+    "radians", "sumprod", "tanh", "trunc",
 })  # fmt: skip
 
 
@@ -112,7 +124,8 @@ def _following(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
         if args and not isinstance(args[0], (NumpyArray, list, tuple, float, int)):
-            args = (list(args[0]) if hasattr(args[0], "__next__") else args[0], *args[1:])  # a generator is looked at once
+            # a generator is looked at once
+            args = (list(args[0]) if hasattr(args[0], "__next__") else args[0], *args[1:])
         args = arrays_in(args)
         if array_of_engine(args) is None:
             return real(*plain(args), **keywords)
@@ -132,19 +145,29 @@ _SINGLE = tuple(map(np.dtype, ("float16", "float32", "complex64")))
 
 
 def _double(x: Any) -> Any:
-    """A 0-d floating array in double precision, in which `math` computes; JAX has none in a single-precision call."""
+    """A 0-d floating array in double precision, in which `math` computes; JAX has none in a
+    single-precision call.
+    """
     if not (type(x) is NumpyArray and not x.shape and x.dtype in _SINGLE):
         return x
     dtype, library = np.result_type(x.dtype, np.float64), x._engine.library
-    return x.astype(dtype) if library.dtype(library.asarray(np.zeros((), dtype))) == dtype.name else x
+    return (
+        x.astype(dtype) if library.dtype(library.asarray(np.zeros((), dtype))) == dtype.name else x
+    )
 
 
 def _check_range(real: Callable[..., Any], known: Any, result: Any) -> None:
     """Raise NumpyCodeError if a result is finite in double precision alone."""
-    if type(result) is NumpyArray and result.dtype.itemsize < 8 and cmath.isfinite(known) and not np.isfinite(result):
+    if (
+        type(result) is NumpyArray
+        and result.dtype.itemsize < 8
+        and cmath.isfinite(known)
+        and not np.isfinite(result)
+    ):
         raise NumpyCodeError(
-            f"numpy_function: {expression() or real.__name__} is {known:.6g}, which {result.dtype} cannot hold, and the engine "
-            f"has no double precision in this call. Pass float64 arrays."
+            f"numpy_function: {expression() or real.__name__} is {known:.6g}, which {result.dtype}"
+            " cannot hold, and the engine has no double precision in this call. Pass float64"
+            " arrays."
         )
 
 
@@ -154,7 +177,9 @@ def stand_ins() -> dict[int, tuple[Any, Any]]:
         (getattr(math, name), ours) for name, ours in _ALL.items() if hasattr(math, name)
     ]  # some came with later releases
     pairs += [(getattr(cmath, name), _complex(name)) for name in _COMPLEX]
-    pairs += [(getattr(cmath, name), _ALL[name]) for name in ("isclose", "isfinite", "isinf", "isnan")]
+    pairs += [
+        (getattr(cmath, name), _ALL[name]) for name in ("isclose", "isfinite", "isinf", "isnan")
+    ]
     pairs += [
         (cmath.polar, lambda z: tuple(map(python_number, (np.abs(z), np.angle(z))))),
         (cmath.log, lambda x, *base: _log(x + 0j, *base)),
@@ -172,7 +197,10 @@ def _of_text(real: Callable[..., Any]) -> Callable[..., Any]:
         if not isinstance(value, NumpyArray):
             return with_each(told, value)
         number = in_text(value)
-        noted_text(value, json.dumps(number.tolist() if isinstance(number, (np.ndarray, np.generic)) else number))
+        noted_text(
+            value,
+            json.dumps(number.tolist() if isinstance(number, (np.ndarray, np.generic)) else number),
+        )
         return number
 
     return functools.wraps(real)(lambda *args, **keywords: real(*map(told, args), **keywords))

@@ -1,4 +1,6 @@
-"""The replacements of NumPy's names in copied code: functions that make arrays, and functions that read lists."""
+"""The replacements of NumPy's names in copied code: functions that make arrays, and functions that
+read lists.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,21 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
 
 def isscalar(element: Any) -> bool:
-    return pretended(element) is not np.ndarray if isinstance(element, NumpyArray) else np.isscalar(element)
+    return (
+        pretended(element) is not np.ndarray
+        if isinstance(element, NumpyArray)
+        else np.isscalar(element)
+    )
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None) -> Any:
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: bool = True,
+    shape: Any = None,
+) -> Any:
     a = assembled(a)
     dtype = dtype if dtype is not None else a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype
     return array_makers.full(np.shape(a) if shape is None else shape, fill_value, dtype)
@@ -54,7 +67,9 @@ def arange(*args: Any, **keywords: Any) -> Any:
     if followed is None or "step" in keywords or "start" in keywords:
         return array_makers.MAKERS[np.arange](*args, **keywords)
     first, *others = args
-    start, stop, step = (0, first, 1) if not others else (first, others[0], others[1] if len(others) > 1 else 1)
+    start, stop, step = (
+        (0, first, 1) if not others else (first, others[0], others[1] if len(others) > 1 else 1)
+    )
     numbers: Any = [settled_number(x) for x in (start, stop, step)]
     count = len(np.arange(*numbers))
     result = start + step * np.arange(count)
@@ -72,8 +87,13 @@ class Ranges:
         if array_of_engine(items) is None:
             return made(self._real[tuple(plain(items))])
         if isinstance(items[0], str):
-            raise TypeError(f"numpy_function: np.{self._join.__name__} for np.r_[{items[0]!r}, ...] of what is differentiated.")
-        return self._join([self._real[item] if isinstance(item, slice) else np.atleast_1d(item) for item in items])
+            raise TypeError(
+                f"numpy_function: np.{self._join.__name__} for np.r_[{items[0]!r}, ...] of what is"
+                " differentiated."
+            )
+        return self._join(
+            [self._real[item] if isinstance(item, slice) else np.atleast_1d(item) for item in items]
+        )
 
 
 class Broadcast:
@@ -122,7 +142,10 @@ def nditer(op: Any, *options: Any, **keywords: Any) -> Any:
     if array_of_engine((op, options, keywords)) is None:
         return np.nditer(plain(op), *plain(options), **plain(keywords))
     if options or keywords or (isinstance(op, (list, tuple)) and any(x is None for x in op)):
-        raise NumpyCodeError("numpy_function: np.nditer of what is differentiated takes arrays, no options. Write a loop.")
+        raise NumpyCodeError(
+            "numpy_function: np.nditer of what is differentiated takes arrays, no options. Write a"
+            " loop."
+        )
     return Elements(op)
 
 
@@ -132,8 +155,11 @@ def partition(a: Any, kth: Any, axis: Any = -1, *args: Any, **keywords: Any) -> 
     if type(a) is not NumpyArray or args or keywords or (known := known_numbers(a)) is None:
         return np.partition(a, kth, axis, *args, **keywords)
     order = np.argpartition(known, kth, axis)
-    same = np.array_equal(np.take_along_axis(known, order, axis) if axis is not None else known.ravel()[order],
-                          np.partition(known, kth, axis), equal_nan=True)  # fmt: skip
+    same = np.array_equal(
+        np.take_along_axis(known, order, axis) if axis is not None else known.ravel()[order],
+        np.partition(known, kth, axis),
+        equal_nan=True,
+    )
     if not same:
         return np.partition(a, kth, axis)
     return np.ravel(a)[order] if axis is None else np.take_along_axis(a, order, axis)
@@ -142,12 +168,18 @@ def partition(a: Any, kth: Any, axis: Any = -1, *args: Any, **keywords: Any) -> 
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: Any) -> Any:
     arr = asarray(arr)
     moved = np.moveaxis(arr, axis, -1)
-    results = [asarray(func1d(moved[place], *args, **keywords)) for place in np.ndindex(*moved.shape[:-1])]
+    results = [
+        asarray(func1d(moved[place], *args, **keywords)) for place in np.ndindex(*moved.shape[:-1])
+    ]
     inner = results[0].shape
     stacked_results = np.reshape(np.stack(results), (*moved.shape[:-1], *inner))
     first = len(moved.shape) - 1
     place = axis % arr.ndim
-    return np.moveaxis(stacked_results, tuple(range(first, first + len(inner))), tuple(range(place, place + len(inner))))
+    return np.moveaxis(
+        stacked_results,
+        tuple(range(first, first + len(inner))),
+        tuple(range(place, place + len(inner))),
+    )
 
 
 def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
@@ -168,7 +200,9 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 def _moving(real: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the memory of an array, which here has that of the numbers of its elements, in C order."""
+    """A function of the memory of an array, which here has that of the numbers of its elements, in
+    C order.
+    """
 
     @functools.wraps(real)
     def call(x: Any, *args: Any, **keywords: Any) -> Any:
@@ -188,7 +222,10 @@ def fromiter(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) ->
 
 def concrete_dtype(*args: Any) -> np.dtype[Any]:
     """np.result_type."""
-    stand_ins = [np.empty((1,) * arg.ndim, arg.dtype) if isinstance(arg, NumpyArray) else real_of(arg) for arg in args]
+    stand_ins = [
+        np.empty((1,) * arg.ndim, arg.dtype) if isinstance(arg, NumpyArray) else real_of(arg)
+        for arg in args
+    ]
     return np.result_type(*stand_ins)
 
 
@@ -214,7 +251,9 @@ class Vectorized(Same):
         real, function = self._real, self._of(self._real.pyfunc)
         signature, excluded = getattr(real, "signature", None), getattr(real, "excluded", None)
         if signature is not None or keywords or excluded or array_of_engine(args) is None:
-            again = np.vectorize(function, otypes=real.otypes, excluded=excluded, signature=signature)
+            again = np.vectorize(
+                function, otypes=real.otypes, excluded=excluded, signature=signature
+            )
             return made(again(*plain(args), **plain(keywords)))
         arrays = np.broadcast_arrays(*map(asarray, args))
         shape = np.shape(arrays[0])
@@ -242,13 +281,23 @@ _OF_NUMPY_ALONE = ("device", "subok")
 #: Functions whose NumPy code cannot be copied either, because it calls C code.
 _OUTSIDE = frozenset(
     getattr(np, name)
-    for name in ("array2string", "array_repr", "array_str", "may_share_memory", "save", "savetxt", "savez", "shares_memory")
+    for name in (
+        "array2string",
+        "array_repr",
+        "array_str",
+        "may_share_memory",
+        "save",
+        "savetxt",
+        "savez",
+        "shares_memory",
+    )
 )
 
 
 def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
-    """A NumPy function that also takes lists with engine arrays, and that runs as a copy of NumPy's code if the engine
-    lacks it."""
+    """A NumPy function that also takes lists with engine arrays, and that runs as a copy of NumPy's
+    code if the engine lacks it.
+    """
     one_by_one = real in SEVERAL or real is np.piecewise
     written = getattr(real, "_implementation", None)
     written = None if real in _OUTSIDE or not hasattr(written, "__code__") else written
@@ -271,7 +320,11 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
         elif real is not np.block:  # which takes nested lists
             args = tuple([taken(arg) for arg in args])
         if keywords:
-            keywords = {name: taken(value) for name, value in keywords.items() if name not in _OF_NUMPY_ALONE}
+            keywords = {
+                name: taken(value)
+                for name, value in keywords.items()
+                if name not in _OF_NUMPY_ALONE
+            }
         followed = array_of_engine((args, keywords))
         if followed is None:
             return made(real(*args, **keywords))
@@ -284,8 +337,8 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
 
 #: The results of these have as many elements as a number says.
 _SIZED_BY_NUMBERS = frozenset({
-    np.argwhere, np.bincount, np.compress, np.delete, np.extract, np.flatnonzero, np.insert, np.nonzero, np.repeat, np.split,
-    np.unique, np.where,
+    np.argwhere, np.bincount, np.compress, np.delete, np.extract, np.flatnonzero, np.insert,
+    np.nonzero, np.repeat, np.split, np.unique, np.where,
 })  # fmt: skip
 
 
@@ -313,7 +366,9 @@ def inverse(real: Callable[..., Any], name: str) -> Callable[..., Any]:
         x = assembled(x)
         if type(x) is not NumpyArray:
             return made(real(plain(x)))
-        return inverse_of_real(name, x) if x.dtype.kind != "c" and np.any(np.abs(x) > 1) else inside(x)
+        return (
+            inverse_of_real(name, x) if x.dtype.kind != "c" and np.any(np.abs(x) > 1) else inside(x)
+        )
 
     return call
 
@@ -321,24 +376,37 @@ def inverse(real: Callable[..., Any], name: str) -> Callable[..., Any]:
 def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
     """The replacement of each NumPy name, by its identity."""
     ours = {
-        **array_makers.MAKERS,
-        np.asfortranarray: asarray, np.asarray_chkfinite: asarray_chkfinite, np.require: require, np.isscalar: isscalar,
-        np.full_like: full_like, np.arange: arange, np.broadcast: broadcast,
-        np.ndenumerate: ndenumerate, np.nditer: nditer, np.place: place, np.apply_along_axis: apply_along_axis,
-        np.may_share_memory: may_share_memory, np.shares_memory: may_share_memory,
-        np.partition: partition, np.fromiter: fromiter, np.result_type: concrete_dtype, np.iterable: iterable,
-        as_strided: _moving(as_strided), sliding_window_view: _moving(sliding_window_view),
-        np.emath.arccos: inverse(np.emath.arccos, "acos"), np.emath.arcsin: inverse(np.emath.arcsin, "asin"),
-        np.vectorize: standing(np.vectorize, lambda *args, **keywords: Vectorized(of, np.vectorize(*args, **keywords))),
+        **array_makers.MAKERS, np.asfortranarray: asarray, np.asarray_chkfinite: asarray_chkfinite,
+        np.require: require, np.isscalar: isscalar, np.full_like: full_like, np.arange: arange,
+        np.broadcast: broadcast, np.ndenumerate: ndenumerate, np.nditer: nditer, np.place: place,
+        np.apply_along_axis: apply_along_axis, np.may_share_memory: may_share_memory,
+        np.shares_memory: may_share_memory, np.partition: partition, np.fromiter: fromiter,
+        np.result_type: concrete_dtype, np.iterable: iterable, as_strided: _moving(as_strided),
+        sliding_window_view: _moving(sliding_window_view),
+        np.emath.arccos: inverse(np.emath.arccos, "acos"),
+        np.emath.arcsin: inverse(np.emath.arcsin, "asin"),
+        np.vectorize: standing(
+            np.vectorize, lambda *args, **kwargs: Vectorized(of, np.vectorize(*args, **kwargs))
+        ),
     }  # fmt: skip
     pairs: list[tuple[Any, Any]] = list(ours.items())
     pairs += [(np.r_, Ranges(np.r_, np.concatenate)), (np.c_, Ranges(np.c_, np.column_stack))]
-    pairs += [(real, standing(real, number_class(real))) for real in (np.float64, np.float32, np.complex128, np.complex64)]
+    pairs += [
+        (real, standing(real, number_class(real)))
+        for real in (np.float64, np.float32, np.complex128, np.complex64)
+    ]
     known = {id(real) for real, _ in pairs}
     for module in (np, np.linalg, np.fft, np.emath):
         for name in dir(module):
-            value: Any = operator.attrgetter(name)(module) if name != "in1d" and not name.startswith("_") else None
+            value: Any = (
+                operator.attrgetter(name)(module)
+                if name != "in1d" and not name.startswith("_")
+                else None
+            )
             if hasattr(value, "_implementation") and id(value) not in known:
                 known.add(id(value))
                 pairs.append((value, looking_into_lists(value, of)))
-    return {id(real): (real, by_numbers(real, ours) if real in _SIZED_BY_NUMBERS else ours) for real, ours in pairs}
+    return {
+        id(real): (real, by_numbers(real, ours) if real in _SIZED_BY_NUMBERS else ours)
+        for real, ours in pairs
+    }

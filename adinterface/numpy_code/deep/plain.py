@@ -13,9 +13,9 @@ from ..writes import holds_storage, stacked
 
 #: Types whose instances are not replaced.
 PLAIN = frozenset({
-    int, float, bool, complex, str, bytes, bytearray, type(None), type(Ellipsis), type(NotImplemented), set, frozenset, slice,
-    range, object, NumpyArray, MadeArray, np.dtype, *(type(np.dtype(code)) for code in np.typecodes["All"]),
-    *np.sctypeDict.values(),
+    int, float, bool, complex, str, bytes, bytearray, type(None), type(Ellipsis),
+    type(NotImplemented), set, frozenset, slice, range, object, NumpyArray, MadeArray, np.dtype,
+    *(type(np.dtype(code)) for code in np.typecodes["All"]), *np.sctypeDict.values(),
 })  # fmt: skip
 
 
@@ -30,7 +30,9 @@ class Same:
 
 
 def assembled(value: Any) -> Any:
-    """A list with engine arrays as one array, as NumPy takes lists; a list of plain arrays unchanged."""
+    """A list with engine arrays as one array, as NumPy takes lists; a list of plain arrays
+    unchanged.
+    """
     value = arrays_in(value)
     if isinstance(value, (list, tuple)):
         if array_of_engine(value) is not None:

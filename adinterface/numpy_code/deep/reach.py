@@ -10,8 +10,9 @@ from ..refusals import ENGINES
 
 #: Packages whose code is not copied: NumPy and Python, and packages that never compute with NumPy.
 LEFT = frozenset(sys.stdlib_module_names - {"__main__"}) | {
-    "numpy", "pandas", "matplotlib", "adinterface", "numba", "sympy", "mpmath", "pytest", "_pytest", "IPython", "tqdm",
-    "joblib", "threadpoolctl", "dask", "xarray", "pyarrow", "rich", "typing_extensions", "array_api_strict",
+    "numpy", "pandas", "matplotlib", "adinterface", "numba", "sympy", "mpmath", "pytest", "_pytest",
+    "IPython", "tqdm", "joblib", "threadpoolctl", "dask", "xarray", "pyarrow", "rich",
+    "typing_extensions", "array_api_strict",
 }  # fmt: skip
 #: Modules of NumPy that are plain NumPy code.
 _WRITTEN_IN_NUMPY = ("numpy.polynomial", "numpy.lib")

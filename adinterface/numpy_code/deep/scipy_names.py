@@ -24,18 +24,25 @@ def special(name: str, *args: Any) -> Any:
     return getattr(importlib.import_module("scipy.special"), name)(*args)
 
 
-#: By the name of a ufunc that scipy.stats has for itself, the same in functions that have derivatives.
+#: By the name of a ufunc that scipy.stats has for itself, the same in functions that have
+#: derivatives.
 UFUNCS: dict[str, Function] = {
-    "_beta_pdf": lambda x, a, b: np.exp(special("xlog1py", b - 1, -x) + special("xlogy", a - 1, x) - special("betaln", a, b)),
+    "_beta_pdf": lambda x, a, b: np.exp(
+        special("xlog1py", b - 1, -x) + special("xlogy", a - 1, x) - special("betaln", a, b)
+    ),
     "_beta_ppf": lambda q, a, b: special("betaincinv", a, b, q),
-    "_binom_pmf": lambda x, n, p: np.exp(_log_binomial(n, x) + special("xlogy", x, p) + special("xlog1py", n - x, -p)),
+    "_binom_pmf": lambda x, n, p: np.exp(
+        _log_binomial(n, x) + special("xlogy", x, p) + special("xlog1py", n - x, -p)
+    ),
     "_binom_cdf": lambda x, n, p: np.where(
         x >= n, 1.0, special("betainc", np.maximum(n - np.floor(x), 0.5), np.floor(x) + 1, 1 - p)
     ),
     "_binom_sf": lambda x, n, p: np.where(
         x >= n, 0.0, special("betainc", np.floor(x) + 1, np.maximum(n - np.floor(x), 0.5), p)
     ),
-    "_nbinom_pmf": lambda x, n, p: np.exp(_log_negative(x, n) + special("xlogy", n, p) + special("xlog1py", x, -p)),
+    "_nbinom_pmf": lambda x, n, p: np.exp(
+        _log_negative(x, n) + special("xlogy", n, p) + special("xlog1py", x, -p)
+    ),
     "_nbinom_cdf": lambda x, n, p: special("betainc", n, np.floor(x) + 1, p),
     "_nbinom_sf": lambda x, n, p: special("betainc", np.floor(x) + 1, n, 1 - p),
     "_nbinom_mean": lambda n, p: n * (1 - p) / p,
@@ -44,9 +51,13 @@ UFUNCS: dict[str, Function] = {
     "_nbinom_kurtosis_excess": lambda n, p: 6 / n + p**2 / (n * (1 - p)),
     "_cauchy_ppf": lambda q, loc, scale: loc - scale / np.tan(np.pi * q),
     "_cauchy_isf": lambda q, loc, scale: loc + scale / np.tan(np.pi * q),
-    "_skewnorm_cdf": lambda x, loc, scale, a: special("ndtr", (x - loc) / scale) - 2 * special("owens_t", (x - loc) / scale, a),
+    "_skewnorm_cdf": lambda x, loc, scale, a: (
+        special("ndtr", (x - loc) / scale) - 2 * special("owens_t", (x - loc) / scale, a)
+    ),
     "powm1": lambda x, y: np.expm1(y * np.log(x)),
-    "_cosine_cdf": lambda x: np.where(x < -np.pi, 0.0, np.where(x > np.pi, 1.0, (np.pi + x + np.sin(x)) / (2 * np.pi))),
+    "_cosine_cdf": lambda x: np.where(
+        x < -np.pi, 0.0, np.where(x > np.pi, 1.0, (np.pi + x + np.sin(x)) / (2 * np.pi))
+    ),
     "fdtr": lambda a, b, x: special("betainc", a / 2, b / 2, a * x / (a * x + b)),
     "fdtrc": lambda a, b, x: special("betainc", b / 2, a / 2, b / (a * x + b)),
     "chdtr": lambda v, x: special("gammainc", v / 2, x / 2),
@@ -61,10 +72,15 @@ _ALWAYS_OURS = frozenset({"i0e"})
 
 
 def _scaled_bessel(x: Any) -> Any:
-    """exp(-|x|) I0(x), at zero with the slope to its right: parameters of distributions are not negative, and code has the
-    other factor, exp(x)."""
+    """exp(-|x|) I0(x), at zero with the slope to its right: parameters of distributions are not
+    negative, and code has the other factor, exp(x).
+    """
     near = np.where(np.abs(x) < 1, x, 0.0)
-    return np.where(np.abs(x) < 1, np.exp(np.where(near < 0, near, -near)) * special("i0", near), special("i0e", x))
+    return np.where(
+        np.abs(x) < 1,
+        np.exp(np.where(near < 0, near, -near)) * special("i0", near),
+        special("i0e", x),
+    )
 
 
 def _log_binomial(n: Any, k: Any) -> Any:
@@ -77,11 +93,15 @@ def _log_negative(k: Any, n: Any) -> Any:
 
 def ufunc_for(real: np.ufunc) -> Any:
     """The replacement of a ufunc, which also takes lists with engine arrays."""
-    return Ufunc(real, None if np.__dict__.get(real.__name__) is real else UFUNCS.get(real.__name__))
+    return Ufunc(
+        real, None if np.__dict__.get(real.__name__) is real else UFUNCS.get(real.__name__)
+    )
 
 
 class Ufunc(Same):
-    """A ufunc, perhaps with NumPy code in place of it; an engine's function, or a rule, is preferred."""
+    """A ufunc, perhaps with NumPy code in place of it; an engine's function, or a rule, is
+    preferred.
+    """
 
     def __init__(self, real: np.ufunc, ours: Function | None):
         self.__wrapped__: np.ufunc = real
@@ -91,7 +111,11 @@ class Ufunc(Same):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self.__wrapped__, name)
-        return (lambda *args, **keywords: value(*map(assembled, args), **keywords)) if name in _OF_LISTS else value
+        return (
+            (lambda *args, **keywords: value(*map(assembled, args), **keywords))
+            if name in _OF_LISTS
+            else value
+        )
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if list in (kinds := [type(arg) for arg in args]) or tuple in kinds:
@@ -99,7 +123,9 @@ class Ufunc(Same):
         if self._ours is None:
             return self.__wrapped__(*args, **keywords)
         followed = array_of_engine(args)
-        if followed is None or (not self._always and followed._engine.functions.has(self.__wrapped__)):
+        if followed is None or (
+            not self._always and followed._engine.functions.has(self.__wrapped__)
+        ):
             return self.__wrapped__(*args, **keywords)
         return self._ours(*args)
 
@@ -108,14 +134,16 @@ class Ufunc(Same):
 _OF_LISTS = frozenset({"accumulate", "outer", "reduce", "reduceat"})
 
 
-# Roots ----------------------------------------------------------------------------------------------------------------
+# Roots
+# ------------------------------------------------------------------------------------------------
 
 
 def root(real: Function, of: Of) -> Function:
-    """scipy.optimize.brentq and its kin: the root by SciPy, of the numbers; its derivative by steps of Newton's.
+    """scipy.optimize.brentq and its kin: the root by SciPy, of the numbers; its derivative by steps
+    of Newton's.
 
-    Each step of the chord method r - f(r) / c adds one order of derivatives to those that are right; four are taken, so a root
-    has its derivatives up to the fourth order.
+    Each step of the chord method r - f(r) / c adds one order of derivatives to those that are
+    right; four are taken, so a root has its derivatives up to the fourth order.
     """
 
     @functools.wraps(real)
@@ -130,7 +158,9 @@ def root(real: Function, of: Of) -> Function:
             return root
         slope = _slope(numbers, at)
         if not np.isfinite(slope) or slope == 0:
-            raise ZeroDivisionError(f"numpy_function: {real.__name__} found a root at which f has no slope: {at}")
+            raise ZeroDivisionError(
+                f"numpy_function: {real.__name__} found a root at which f has no slope: {at}"
+            )
         for _ in range(4):
             at = at - f(at, *extra) / slope
         if rest is None:
@@ -142,7 +172,9 @@ def root(real: Function, of: Of) -> Function:
 
 
 def _slope(f: Function, x: float) -> float:
-    """A derivative by differences, extrapolated: it need not be exact, since the function is zero there."""
+    """A derivative by differences, extrapolated: it need not be exact, since the function is zero
+    there.
+    """
     step = 1e-3 * max(1.0, abs(x)) if abs(x) > 1e-2 else 1e-2 * max(abs(x), 1e-6)
     rows = [[(f(x + h) - f(x - h)) / (2 * h)] for h in (step, step / 2, step / 4)]
     for n in (1, 2):
@@ -152,7 +184,9 @@ def _slope(f: Function, x: float) -> float:
 
 
 def by_comparisons(real: Function) -> Function:
-    """A minimiser that moves among points by comparisons. It warns that the minimum has no derivative."""
+    """A minimiser that moves among points by comparisons. It warns that the minimum has no
+    derivative.
+    """
 
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
@@ -160,9 +194,11 @@ def by_comparisons(real: Function) -> Function:
         if type(result["fun"]) is NumpyArray:
             method = real.__name__.rpartition("_")[2]
             warnings.warn(
-                f"numpy_function: the method {method!r} of scipy.optimize finds a minimum by comparisons alone, so the point "
-                f"has no derivative by the parameters of the function. adinterface.rules.root gives it one: write the minimum "
-                f"as the root of the function's gradient. The methods 'BFGS', 'CG' and 'Powell' compute with the parameters.",
+                f"numpy_function: the method {method!r} of scipy.optimize finds a minimum by"
+                " comparisons alone, so the point has no derivative by the parameters of the"
+                " function. adinterface.rules.root gives it one: write the minimum as the root of"
+                " the function's gradient. The methods 'BFGS', 'CG' and 'Powell' compute with the"
+                " parameters.",
                 ClosedFormWarning,
                 stacklevel=levels_to_the_user("numpy", "scipy"),
             )
@@ -171,19 +207,29 @@ def by_comparisons(real: Function) -> Function:
     return call
 
 
-# Covariances ----------------------------------------------------------------------------------------------------------
+# Covariances
+# ------------------------------------------------------------------------------------------------
 
 
 def factor_of_covariance(real: Function) -> Function:
-    """The factor that scipy.stats' distributions compute from a covariance M: a U with U U^T = M^-1, and log det M.
+    """The factor that scipy.stats' distributions compute from a covariance M: a U with U U^T =
+    M^-1, and log det M.
 
-    SciPy's U is made of eigenvectors, which have no derivative for equal eigenvalues, as in the identity. Only that product is
-    used, so for full rank U is the Cholesky factor here. For a lower rank it is SciPy's; in a compiled call, which does not
-    know the rank, it is nan.
+    SciPy's U is made of eigenvectors, which have no derivative for equal eigenvalues, as in the
+    identity. Only that product is used, so for full rank U is the Cholesky factor here. For a lower
+    rank it is SciPy's; in a compiled call, which does not know the rank, it is nan.
     """
 
     @functools.wraps(real)
-    def call(self: Any, M: Any, cond: Any = None, rcond: Any = None, lower: bool = True, *args: Any, **keywords: Any) -> None:
+    def call(
+        self: Any,
+        M: Any,
+        cond: Any = None,
+        rcond: Any = None,
+        lower: bool = True,
+        *args: Any,
+        **keywords: Any,
+    ) -> None:
         if type(M) is not NumpyArray or np.ndim(M) != 2 or not lower:
             real(self, M, cond, rcond, lower, *args, **keywords)
             return
@@ -205,11 +251,14 @@ def factor_of_covariance(real: Function) -> Function:
     return call
 
 
-# Kernel densities -----------------------------------------------------------------------------------------------------
+# Kernel densities
+# ------------------------------------------------------------------------------------------------
 
 
 class KernelEstimate(Same):
-    """scipy.stats' sums of Gaussian densities around points, at others; `estimate[spec]` is itself."""
+    """scipy.stats' sums of Gaussian densities around points, at others; `estimate[spec]` is
+    itself.
+    """
 
     def __init__(self, real: Any, log: bool):
         self.__wrapped__: Any = real
@@ -230,7 +279,11 @@ class KernelEstimate(Same):
         inverse = np.linalg.inv(np.tril(cho_cov)).T
         distances = (points @ inverse)[:, None] - (xi @ inverse)[None]
         d = np.shape(points)[1]
-        logs = -0.5 * np.sum(distances**2, -1) - np.sum(np.log(np.diagonal(cho_cov))) - 0.5 * d * np.log(2 * np.pi)
+        logs = (
+            -0.5 * np.sum(distances**2, -1)
+            - np.sum(np.log(np.diagonal(cho_cov)))
+            - 0.5 * d * np.log(2 * np.pi)
+        )
         if self._log:
             terms = logs[:, :, None] + np.log(values)[:, None]
             top = np.max(terms, axis=0)
@@ -238,17 +291,25 @@ class KernelEstimate(Same):
         return np.exp(logs).T @ values
 
 
-# Moments --------------------------------------------------------------------------------------------------------------
+# Moments
+# ------------------------------------------------------------------------------------------------
 
 
 def first_moments(real: Function) -> Function:
-    """scikit-learn's mean and variance of the old and the new data; of the new data alone if there is no old.
+    """scikit-learn's mean and variance of the old and the new data; of the new data alone if there
+    is no old.
 
     There scikit-learn divides zero by zero, and replaces the result.
     """
 
     @functools.wraps(real)
-    def call(X: Any, last_mean: Any, last_variance: Any, last_sample_count: Any, sample_weight: Any = None) -> Any:
+    def call(
+        X: Any,
+        last_mean: Any,
+        last_variance: Any,
+        last_sample_count: Any,
+        sample_weight: Any = None,
+    ) -> Any:
         mean, variance, count = real(X, last_mean, last_variance, last_sample_count, sample_weight)
         if variance is None or not isinstance(X, NumpyArray) or np.any(last_sample_count != 0):
             return mean, variance, count
@@ -260,25 +321,46 @@ def first_moments(real: Function) -> Function:
 
 
 #: Compiled modules. For each there is another one, in Python, that does the same for namespaces.
-_FOR_NAMESPACES = ("scipy.spatial.transform._rotation_cy", "scipy.spatial.transform._rigid_transform_cy")
+_FOR_NAMESPACES = (
+    "scipy.spatial.transform._rotation_cy",
+    "scipy.spatial.transform._rigid_transform_cy",
+)
 #: By module and name: a function of the original and of the replacements.
 FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Any]] = {
-    **{("scipy.optimize._zeros_py", name): root for name in ("brentq", "brenth", "bisect", "ridder", "toms748")},
-    ("scipy.interpolate._fitpack_impl", "splev"): lambda real, of: of(importlib.import_module("scipy.interpolate").splev),
-    ("scipy.interpolate._fitpack_impl", "splint"): lambda real, of: of(importlib.import_module("scipy.interpolate").splint),
-    ("scipy.stats._stats", "gaussian_kernel_estimate"): lambda real, of: KernelEstimate(real, False),
-    ("scipy.stats._stats", "gaussian_kernel_estimate_log"): lambda real, of: KernelEstimate(real, True),
+    **{
+        ("scipy.optimize._zeros_py", name): root
+        for name in ("brentq", "brenth", "bisect", "ridder", "toms748")
+    },
+    ("scipy.interpolate._fitpack_impl", "splev"): lambda real, of: of(
+        importlib.import_module("scipy.interpolate").splev
+    ),
+    ("scipy.interpolate._fitpack_impl", "splint"): lambda real, of: of(
+        importlib.import_module("scipy.interpolate").splint
+    ),
+    ("scipy.stats._stats", "gaussian_kernel_estimate"): lambda real, of: KernelEstimate(
+        real, False
+    ),
+    ("scipy.stats._stats", "gaussian_kernel_estimate_log"): lambda real, of: KernelEstimate(
+        real, True
+    ),
 }
 
 
 def on_namespaces(real: Any, of: Of) -> Function:
-    """A compiled function of rotations: for an engine's arrays that of SciPy's Python code for namespaces."""
-    ours = getattr(importlib.import_module(real.__module__.removesuffix("_cy") + "_xp"), real.__name__, None)
+    """A compiled function of rotations: for an engine's arrays that of SciPy's Python code for
+    namespaces.
+    """
+    ours = getattr(
+        importlib.import_module(real.__module__.removesuffix("_cy") + "_xp"), real.__name__, None
+    )
 
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
         if ours is not None and array_of_engine((args, keywords)) is not None:
-            return of(ours)(*[np.asarray(arg) if isinstance(arg, np.ndarray) else arg for arg in args], **keywords)
+            return of(ours)(
+                *[np.asarray(arg) if isinstance(arg, np.ndarray) else arg for arg in args],
+                **keywords,
+            )
         return made(real(*plain(args), **plain(keywords)))
 
     return call
@@ -298,12 +380,23 @@ _CHOOSING: dict[tuple[str, str], Callable[[Function], Function]] = {
 def chosen(real: Any, copy: Function) -> Function:
     """The replacement of a function or a method: its copy, or one made of that."""
     name, module = getattr(real, "__qualname__", ""), getattr(real, "__module__", None) or ""
-    make = next((make for (known, end), make in _CHOOSING.items() if name == known and module.endswith(end)), None)
+    make = next(
+        (
+            make
+            for (known, end), make in _CHOOSING.items()
+            if name == known and module.endswith(end)
+        ),
+        None,
+    )
     return copy if make is None else make(copy)
 
 
 def function_for(real: Any, of: Of) -> Function | None:
     """The replacement of a SciPy function that would end in compiled code."""
     module, name = getattr(real, "__module__", None) or "", getattr(real, "__name__", "")
-    make = on_namespaces if module in _FOR_NAMESPACES and not isinstance(real, type) else FUNCTIONS.get((module, name))
+    make = (
+        on_namespaces
+        if module in _FOR_NAMESPACES and not isinstance(real, type)
+        else FUNCTIONS.get((module, name))
+    )
     return None if make is None else make(real, of)

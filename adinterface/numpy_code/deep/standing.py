@@ -10,7 +10,9 @@ from ..array_like import ArrayHolder
 
 
 class Standing(type):
-    """The metaclass of such classes. They are subclasses of `_real`, the original, equal to it, with its instances."""
+    """The metaclass of such classes. They are subclasses of `_real`, the original, equal to it,
+    with its instances.
+    """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         make = vars(cls).get("_make")
@@ -18,11 +20,17 @@ class Standing(type):
 
     def __instancecheck__(cls, instance: Any) -> bool:
         real = vars(cls).get("_real")
-        return type.__instancecheck__(cls, instance) if real is None else is_instance(instance, real)
+        return (
+            type.__instancecheck__(cls, instance) if real is None else is_instance(instance, real)
+        )
 
     def __subclasscheck__(cls, subclass: type) -> bool:
         real = vars(cls).get("_real")
-        return type.__subclasscheck__(cls, subclass) if real is None else issubclass(real_of(subclass), real)
+        return (
+            type.__subclasscheck__(cls, subclass)
+            if real is None
+            else issubclass(real_of(subclass), real)
+        )
 
     def __eq__(cls, other: object) -> bool:
         return True if cls is other or vars(cls).get("_real", cls) is other else NotImplemented
@@ -33,7 +41,13 @@ class Standing(type):
 
 def standing(real: type, make: Callable[..., Any], **attributes: Any) -> type:
     """A replacement of this class, whose call returns the result of `make`."""
-    body = {"_make": staticmethod(make), "_real": real, "__module__": real.__module__, "__doc__": real.__doc__, **attributes}
+    body = {
+        "_make": staticmethod(make),
+        "_real": real,
+        "__module__": real.__module__,
+        "__doc__": real.__doc__,
+        **attributes,
+    }
     made: type = _meta_of(real)(real.__name__, (real,), body)
     made.__qualname__ = real.__qualname__
     return made

@@ -1,7 +1,9 @@
-"""Subclasses of ndarray, in code that runs as a copy: an engine's array has none of the memory that their objects are.
+"""Subclasses of ndarray, in code that runs as a copy: an engine's array has none of the memory that
+their objects are.
 
-Each such class is replaced by one whose objects hold an array, with copies of its methods; the rest is the array's. NumPy says
-which results are of the class: it is asked with the numbers of the arrays, or with others while they are unknown.
+Each such class is replaced by one whose objects hold an array, with copies of its methods; the rest
+is the array's. NumPy says which results are of the class: it is asked with the numbers of the
+arrays, or with others while they are unknown.
 """
 
 from __future__ import annotations
@@ -67,10 +69,14 @@ class Subclass(ArrayHolder, np.lib.mixins.NDArrayOperatorsMixin, metaclass=Holde
         if first is None or method == "at":
             return result
         parts = result if type(result) is tuple else (result,)
-        wrapped = tuple([first.__array_wrap__(part, (ufunc, inputs, n)) for n, part in enumerate(parts)])
+        wrapped = tuple(
+            [first.__array_wrap__(part, (ufunc, inputs, n)) for n, part in enumerate(parts)]
+        )
         return wrapped if type(result) is tuple else wrapped[0]
 
-    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def __array_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
         return self._in_its_class(self._of(function), function, args, keywords)
 
     def _in_its_class(self, ours: Any, numpys: Any, args: tuple[Any, ...], keywords: Any) -> Any:
@@ -84,7 +90,13 @@ class Subclass(ArrayHolder, np.lib.mixins.NDArrayOperatorsMixin, metaclass=Holde
     def _like(self, result: Any, plain: Any) -> Any:
         if isinstance(result, (list, tuple)) and result and isinstance(plain, (list, tuple)):
             parts = list(map(self._like, result, plain))
-            return parts if type(result) is list else result._make(parts) if hasattr(result, "_make") else tuple(parts)
+            return (
+                parts
+                if type(result) is list
+                else result._make(parts)
+                if hasattr(result, "_make")
+                else tuple(parts)
+            )
         if type(plain) is np.ndarray or not isinstance(plain, np.ndarray):
             return result
         cls = type(self) if type(plain) is type(self)._real else self._of(type(plain))
@@ -121,7 +133,18 @@ def _forwarding(name: str) -> Callable[..., Any]:
     return lambda self, *args: getattr(self._inner, name)(*_unwrapped(args))
 
 
-for _name in ("bool", "complex", "contains", "float", "format", "index", "int", "len", "repr", "str"):
+for _name in (
+    "bool",
+    "complex",
+    "contains",
+    "float",
+    "format",
+    "index",
+    "int",
+    "len",
+    "repr",
+    "str",
+):
     setattr(Subclass, f"__{_name}__", _forwarding(f"__{_name}__"))
 
 
@@ -134,7 +157,11 @@ def _attribute(name: str) -> Any:
     def write(self: Any, value: Any) -> None:
         setattr(self._inner, name, _unwrapped(value))
 
-    return method if callable(getattr(np.ndarray, name)) else property(lambda self: Subclass._inherited(self, name), write)
+    return (
+        method
+        if callable(getattr(np.ndarray, name))
+        else property(lambda self: Subclass._inherited(self, name), write)
+    )
 
 
 for _name in dir(np.ndarray):
@@ -183,8 +210,16 @@ def _reading(of: Of) -> Callable[[Any, str], Any]:
 
 def class_for(cls: type, of: Of, copy: classes.Copy) -> Any:
     """The replacement of a subclass of ndarray."""
-    bases = [Subclass if base is np.ndarray else of(base) if issubclass(base, np.ndarray) else base for base in cls.__bases__]
-    body = {"_real": cls, "_of": staticmethod(of), "__module__": cls.__module__, "__qualname__": cls.__qualname__}
+    bases = [
+        Subclass if base is np.ndarray else of(base) if issubclass(base, np.ndarray) else base
+        for base in cls.__bases__
+    ]
+    body = {
+        "_real": cls,
+        "_of": staticmethod(of),
+        "__module__": cls.__module__,
+        "__qualname__": cls.__qualname__,
+    }
     made_class = HolderType(cls.__name__, tuple(bases), body | {"__getattribute__": _reading(of)})
     for base in reversed(cls.__mro__):
         if base is cls or (base is not object and not issubclass(base, np.ndarray)):

@@ -1,8 +1,9 @@
 """Code that writes to arrays, as a copy in which NumPy's functions that make arrays are replaced.
 
-`np.zeros(n)` uses no protocol, and a plain array cannot become an engine's. So an f that writes runs as a copy. The copy's
-globals are those of f, looked up at each use, except that `np` is `array_makers`. Nothing of the user is changed. Functions of
-other modules run unchanged. An f that writes to nothing is not copied.
+`np.zeros(n)` uses no protocol, and a plain array cannot become an engine's. So an f that writes
+runs as a copy. The copy's globals are those of f, looked up at each use, except that `np` is
+`array_makers`. Nothing of the user is changed. Functions of other modules run unchanged. An f that
+writes to nothing is not copied.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def _numpy_view() -> types.ModuleType:
 
 
 class _Copies:
-    """The replacements of the values that functions of one module reach. Made for one call, or for one name."""
+    """The replacements of the values that functions of one module reach. Made for one call, or for
+    one name.
+    """
 
     def __init__(self, module_globals: dict[str, Any]):
         self._module_globals = module_globals
@@ -69,7 +72,11 @@ class _Copies:
         self._functions[original] = copy.function
 
     def _is_copied(self, value: Any) -> bool:
-        return type(value) is types.FunctionType and _can_be_copied(value) and value.__globals__ is self._module_globals
+        return (
+            type(value) is types.FunctionType
+            and _can_be_copied(value)
+            and value.__globals__ is self._module_globals
+        )
 
 
 class _Globals(dict[str, Any]):
@@ -78,14 +85,18 @@ class _Globals(dict[str, Any]):
     def __init__(self, original: dict[str, Any]):
         super().__init__()
         self.original = original
-        for name in ("__name__", "__package__", "__spec__", "__file__", "__loader__"):  # which tracebacks read
+        # which tracebacks read
+        for name in ("__name__", "__package__", "__spec__", "__file__", "__loader__"):
             if name in original:
                 self[name] = original[name]
         self["__builtins__"] = _builtins()
 
     def __missing__(self, name: str) -> Any:
-        # The original may be the globals of a copy, too, where f was made in one. Python makes a NameError of a KeyError.
-        ours = _Copies(self.original).of(self.original[name] if name in self.original else _builtins()[name])
+        # The original may be the globals of a copy, too, where f was made in one. Python makes a
+        # NameError of a KeyError.
+        ours = _Copies(self.original).of(
+            self.original[name] if name in self.original else _builtins()[name]
+        )
         if ours is _numpy_view():
             self[name] = ours  # cached, because it is read often
         return ours
@@ -110,24 +121,38 @@ def _globals_of(original: dict[str, Any]) -> _Globals:
 
 
 def with_making_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]] | None:
-    """A function that makes the copy of f for a call; None if f's code writes to nothing, or cannot be copied."""
+    """A function that makes the copy of f for a call; None if f's code writes to nothing, or cannot
+    be copied.
+    """
     if type(f) is types.FunctionType:
-        return (lambda: copied(f, _Copies(f.__globals__))) if _can_be_copied(f) and _writes(f, set()) else None
+        return (
+            (lambda: copied(f, _Copies(f.__globals__)))
+            if _can_be_copied(f) and _writes(f, set())
+            else None
+        )
     if isinstance(f, types.MethodType):
         return _around(f.__func__, lambda copy: types.MethodType(copy, f.__self__))
     if isinstance(f, functools.partial):
         return _around(f.func, lambda copy: functools.partial(copy, *f.args, **f.keywords))
     call = vars(type(f)).get("__call__")
-    return _around(call, lambda copy: types.MethodType(copy, f)) if type(call) is types.FunctionType else None
+    return (
+        _around(call, lambda copy: types.MethodType(copy, f))
+        if type(call) is types.FunctionType
+        else None
+    )
 
 
-def _around(function: Any, bind: Callable[[Any], Callable[..., Any]]) -> Callable[[], Callable[..., Any]] | None:
+def _around(
+    function: Any, bind: Callable[[Any], Callable[..., Any]]
+) -> Callable[[], Callable[..., Any]] | None:
     copy = with_making_names(function)
     return None if copy is None else lambda: bind(copy())
 
 
 def _can_be_copied(function: types.FunctionType) -> bool:
-    return not any(assigns_to_globals(function.__code__, deletes=deletes) for deletes in (False, True))
+    return not any(
+        assigns_to_globals(function.__code__, deletes=deletes) for deletes in (False, True)
+    )
 
 
 def _writes(f: types.FunctionType, seen: set[Any]) -> bool:

@@ -1,4 +1,6 @@
-"""`differentiate_with`: a function that one engine runs and differentiates, inside any other engine."""
+"""`differentiate_with`: a function that one engine runs and differentiates, inside any other
+engine.
+"""
 
 from __future__ import annotations
 
@@ -27,23 +29,31 @@ T = TypeVar("T")
 
 
 def differentiate_with(
-    f: Callable[P, T], backend: AutoBackend, /, *, prepared: bool = False, like: Callable[..., Any] | None = None
+    f: Callable[P, T],
+    backend: AutoBackend,
+    /,
+    *,
+    prepared: bool = False,
+    like: Callable[..., Any] | None = None,
 ) -> Callable[P, T]:
     """A function that `backend` runs and differentiates, inside any engine that calls it.
 
-    Examples are a torch model inside `jax.jit(jax.grad(...))`, a JAX function in a torch training step, and finite differences
-    of a program in either. f gets the backend's arrays (NumPy arrays for finite differences) and returns any tree; value and
-    derivatives have the caller's library, dtype and device. Every positional argument is differentiated; keyword-only arguments
-    are constants. Captured values are not differentiated: pass the parameters of a torch module as a dict, to
-    `torch.func.functional_call`.
+    Examples are a torch model inside `jax.jit(jax.grad(...))`, a JAX function in a torch training
+    step, and finite differences of a program in either. f gets the backend's arrays (NumPy arrays
+    for finite differences) and returns any tree; value and derivatives have the caller's library,
+    dtype and device. Every positional argument is differentiated; keyword-only arguments are
+    constants. Captured values are not differentiated: pass the parameters of a torch module as a
+    dict, to `torch.func.functional_call`.
 
-    Both modes and higher orders are the backend's own: the second derivative of f is that of `backend` over `backend`. Called
-    by the same engine, f's code is differentiated.
+    Both modes and higher orders are the backend's own: the second derivative of f is that of
+    `backend` over `backend`. Called by the same engine, f's code is differentiated.
 
-    prepared: keep the plans of f and its derivatives, and compile them where the backend compiles, as `prepare` does. This is
+    prepared: keep the plans of f and its derivatives, and compile them where the backend compiles,
+        as `prepare` does. This is
     much faster on JAX, for a pure f; captured values are then fixed.
 
-    Compiled JAX code calls f back on the host. While JAX traces, f runs once, at ones, to find the shapes of its value.
+    Compiled JAX code calls f back on the host. While JAX traces, f runs once, at ones, to find the
+    shapes of its value.
     like: a function of the same arguments that returns an example of the value instead.
     Raises BackendError for anything but a backend.
 
@@ -54,14 +64,24 @@ def differentiate_with(
     12.0
     """
     if not callable(f):
-        raise TypeError(f"differentiate_with takes a function, then a backend; in place of f there is a {type(f).__name__}.")
+        raise TypeError(
+            "differentiate_with takes a function, then a backend; in place of f there is a"
+            f" {type(f).__name__}."
+        )
     return cast("Callable[P, T]", _Crossing(f, backend, like, prepared=prepared))
 
 
 class _Crossing(Rule[..., Any]):
     """The rule of a function whose derivatives are a backend's."""
 
-    def __init__(self, f: Callable[..., Any], backend: AutoBackend, like: Callable[..., Any] | None = None, *, prepared: bool):
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        backend: AutoBackend,
+        like: Callable[..., Any] | None = None,
+        *,
+        prepared: bool,
+    ):
         super().__init__(f, host=like or True)
         self._prepared = Prepared(_VALUE, backend, f) if prepared else None
         self._own, self._backend, self._library = f, backend, find(backend).library
@@ -76,7 +96,10 @@ class _Crossing(Rule[..., Any]):
         if self._library is not None and beside:
             dtype = widest(map(self._library.dtype, beside))
             given = [_native(arg, self._library, beside[0], dtype) for arg in args]
-            words = {name: _native(Constant(value), self._library, beside[0], dtype) for name, value in keywords.items()}
+            words = {
+                name: _native(Constant(value), self._library, beside[0], dtype)
+                for name, value in keywords.items()
+            }
             return self._own(*given, **words)
         return super().__call__(*args, **keywords)
 
@@ -94,11 +117,15 @@ class _Crossing(Rule[..., Any]):
     @functools.cached_property
     def _back(self) -> _Crossing:
         def back(cotangent: Any, *args: Any, **keywords: Any) -> tuple[Any, ...]:
-            pulled: tuple[Any, ...] = pullback(self._own, self._backend, *marked(args), **keywords).back(cotangent)
+            pulled: tuple[Any, ...] = pullback(
+                self._own, self._backend, *marked(args), **keywords
+            ).back(cotangent)
             return pulled
 
         back.__name__ = f"the pullback of {self._definition.name}"
-        return self._derivative(back, lambda cotangent, *args, **keywords: tuple(map(_gradient_of, args)))
+        return self._derivative(
+            back, lambda cotangent, *args, **keywords: tuple(map(_gradient_of, args))
+        )
 
     @functools.cached_property
     def _push(self) -> _Crossing:
@@ -107,7 +134,9 @@ class _Crossing(Rule[..., Any]):
             return pushforward(self._own, self._backend, marked(args), moved, **keywords).tangent
 
         push.__name__ = f"the pushforward of {self._definition.name}"
-        return self._derivative(push, lambda tangents, value, *args, **keywords: _gradient_of(value))
+        return self._derivative(
+            push, lambda tangents, value, *args, **keywords: _gradient_of(value)
+        )
 
     def _derivative(self, f: Callable[..., Any], like: Callable[..., Any]) -> _Crossing:
         return _Crossing(f, self._backend, like, prepared=self._prepared is not None)
@@ -138,7 +167,9 @@ def _gradient_of(arg: Any) -> Any:
 
 
 def _native(tree: Any, library: Library, beside: Any, dtype: str) -> Any:
-    """A tree for a function of this library: NumPy arrays are lifted, differentiated numbers become arrays."""
+    """A tree for a function of this library: NumPy arrays are lifted, differentiated numbers become
+    arrays.
+    """
     structure, leaves = flatten(tree, "an argument")
 
     def native(leaf: Leaf) -> Any:
@@ -155,7 +186,10 @@ def _native(tree: Any, library: Library, beside: Any, dtype: str) -> Any:
 def _plain(tree: Any) -> Any:
     """The tree with NumPy arrays in place of arrays of other libraries."""
     structure, leaves = flatten(Constant(tree), "an argument")
-    plain = [x.value if x.library in (NUMPY, PYTHON) else np.array(x.library.to_numpy(x.value)) for x in leaves]
+    plain = [
+        x.value if x.library in (NUMPY, PYTHON) else np.array(x.library.to_numpy(x.value))
+        for x in leaves
+    ]
     return structure.build(iter(plain))
 
 

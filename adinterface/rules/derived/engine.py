@@ -16,11 +16,15 @@ from ..scalar import is_complex
 
 
 def backend_of_arrays(tree: Any) -> AutoBackend:
-    """The backend of the arrays in a tree: `AutoTorch()` for torch tensors, finite differences for NumPy arrays."""
+    """The backend of the arrays in a tree: `AutoTorch()` for torch tensors, finite differences for
+    NumPy arrays.
+    """
     library = engine_of_rule.get()
     if library is None:
         _, leaves = flatten(Constant(tree), "an argument")
-        library = next((leaf.library for leaf in leaves if leaf.library not in (NUMPY, PYTHON)), None)
+        library = next(
+            (leaf.library for leaf in leaves if leaf.library not in (NUMPY, PYTHON)), None
+        )
     cls = None if library is None else auto_class(library.name)
     return AutoFiniteDifferences() if cls is None else cls()
 
@@ -36,9 +40,14 @@ def marked(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def as_like(name: str, what: str, given: Any, result: Any) -> Any:
-    """A solver's result with the shape, the dtype and the kind of number of what the solver was given."""
+    """A solver's result with the shape, the dtype and the kind of number of what the solver was
+    given.
+    """
     if is_complex(result) and not is_complex(given):
-        raise RuleError(f"{name}: its solver returned complex numbers, and {what} is real. Give {what} a complex dtype.")
+        raise RuleError(
+            f"{name}: its solver returned complex numbers, and {what} is real. Give {what} a"
+            " complex dtype."
+        )
     if isinstance(given, (float, complex)) and not hasattr(given, "dtype"):
         return type(given)(np.asarray(result).reshape(()))
     return np.asarray(result, getattr(given, "dtype", None)).reshape(np.shape(given))

@@ -1,7 +1,8 @@
-"""`root` and `fixed_point`: solutions of equations, differentiated by the implicit function theorem.
+"""`root` and `fixed_point`: solutions of equations, differentiated by the implicit function
+theorem.
 
-For f(x, a) = 0: dx = -(df/dx)^-1 (df/da) da. Source: Blondel et al., Efficient and Modular Implicit Differentiation, 2022,
-section 2.1. The solver's steps are not differentiated.
+For f(x, a) = 0: dx = -(df/dx)^-1 (df/da) da. Source: Blondel et al., Efficient and Modular Implicit
+Differentiation, 2022, section 2.1. The solver's steps are not differentiated.
 """
 
 from __future__ import annotations
@@ -24,16 +25,20 @@ Solver = Callable[[Callable[[Any], Any], Any], Any]
 
 
 def root(f: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = None) -> Any:
-    """The x, with the shape and dtype of x0, for which `f(x, *args)` is zero; its derivatives with respect to `args` are exact.
+    """The x, with the shape and dtype of x0, for which `f(x, *args)` is zero; its derivatives with
+    respect to `args` are exact.
 
-    f: neutral code, differentiable at the root; returns an array of x's shape. For complex x it need not be holomorphic.
-    x0: the start. `solver(g, x0)` is called with g(x) = f(x, *args) on NumPy arrays and returns the root, for example
-    `lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x`. The root does not depend on x0, so its derivative is zero.
+    f: neutral code, differentiable at the root; returns an array of x's shape. For complex x it
+        need not be holomorphic.
+    x0: the start. `solver(g, x0)` is called with g(x) = f(x, *args) on NumPy arrays and returns the
+        root, for example
+    `lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x`. The root does not depend on x0, so its
+    derivative is zero.
     args: trees; captured values are not differentiated.
 
-    The n x n Jacobian of f is formed and factored; for complex x that of 2n real numbers. Derivatives of any order, forward and
-    reverse.
-    Raises the solver's errors. A singular Jacobian raises LinAlgError or gives infinities, depending on the engine.
+    The n x n Jacobian of f is formed and factored; for complex x that of 2n real numbers.
+    Derivatives of any order, forward and reverse. Raises the solver's errors. A singular Jacobian
+    raises LinAlgError or gives infinities, depending on the engine.
 
     >>> from adinterface import AutoFiniteDifferences, gradient
     >>> from adinterface.rules import root
@@ -41,18 +46,20 @@ def root(f: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = 
     ...     for _ in range(30):
     ...         x = x - g(x) * 1e-6 / (g(x + 1e-6) - g(x))
     ...     return x
-    >>> round(gradient(lambda a: root(lambda x, a: x * x - a, 1.0, a, solver=newton), AutoFiniteDifferences(), 4.0)[0], 4)
-    0.25
+    >>> round(gradient(lambda a: root(lambda x, a: x * x - a, 1.0, a, solver=newton),
+    AutoFiniteDifferences(), 4.0)[0], 4) 0.25
     """
     solver = _required("root", f, solver, "lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x")
     return _root(x0, *args, f=f, solver=solver)
 
 
 def fixed_point(g: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = None) -> Any:
-    """The x, of the shape of x0, with `g(x, *args) = x`; its derivatives with respect to `args` are exact.
+    """The x, of the shape of x0, with `g(x, *args) = x`; its derivatives with respect to `args` are
+    exact.
 
-    solver: `solver(h, x0)`, called with h(x) = g(x, *args) on NumPy arrays, returns the fixed point, for example
-    `lambda h, x0: scipy.optimize.fixed_point(h, x0)`. Everything else is as for `root`.
+    solver: `solver(h, x0)`, called with h(x) = g(x, *args) on NumPy arrays, returns the fixed
+    point, for example `lambda h, x0: scipy.optimize.fixed_point(h, x0)`. Everything else is as for
+    `root`.
     """
     solve = _required("fixed_point", g, solver, "lambda h, x0: scipy.optimize.fixed_point(h, x0)")
 
@@ -67,7 +74,9 @@ def _required(name: str, f: Any, solver: Any, example: str) -> Solver:
         raise TypeError(f"{name}: f must be a function, not a {type(f).__name__}.")
     if not callable(solver):
         seen = "it is missing" if solver is None else f"not a {type(solver).__name__}"
-        raise TypeError(f"{name}: solver must be a function, {seen}. Write, for example, solver={example}.")
+        raise TypeError(
+            f"{name}: solver must be a function, {seen}. Write, for example, solver={example}."
+        )
     return solver  # type: ignore[no-any-return]
 
 
@@ -82,7 +91,8 @@ def _back(cotangent: Any, value: Any, x0: Any, *args: Any, f: Any, solver: Any) 
     if not any(map(has_derivative, args)):
         return None, *[None] * len(args)
     backend = backend_of_arrays(cotangent)
-    weights = _solved(_jacobian(f, backend, value, args).T, cotangent)  # the adjoint of a matrix of real numbers
+    # the adjoint of a matrix of real numbers
+    weights = _solved(_jacobian(f, backend, value, args).T, cotangent)
     _, back = pullback(lambda *args: f(value, *args), backend, *marked(args))
     return None, *back(-weights)
 
@@ -101,13 +111,21 @@ _root._definition.name = "root"
 
 
 def _jacobian(f: Any, backend: Any, value: Any, args: tuple[Any, ...]) -> Any:
-    """The matrix of the derivative of f with respect to x; of real and imaginary parts, so that f need not be holomorphic."""
+    """The matrix of the derivative of f with respect to x; of real and imaginary parts, so that f
+    need not be holomorphic.
+    """
 
     def equation(x: Any) -> Any:
         result = f(_whole(x, value), *args)
         if is_complex(result) != is_complex(value) or getattr(result, "shape", ()) != value.shape:
-            seen, wanted = [f"{'complex' if is_complex(y) else 'real'} and of shape {tuple(y.shape)}" for y in (result, value)]
-            raise RuleError(f"root: f must return an array like x, and x is like x0. It is {seen}; x0 is {wanted}.")
+            seen, wanted = [
+                f"{'complex' if is_complex(y) else 'real'} and of shape {tuple(y.shape)}"
+                for y in (result, value)
+            ]
+            raise RuleError(
+                f"root: f must return an array like x, and x is like x0. It is {seen}; x0 is"
+                f" {wanted}."
+            )
         return _parts(result)
 
     (result,) = jacobian(equation, backend, _parts(value))
@@ -118,7 +136,9 @@ def _jacobian(f: Any, backend: Any, value: Any, args: tuple[Any, ...]) -> Any:
 def _solved(matrix: Any, right: Any) -> Any:
     """The solution of a linear system, of the shape of the right side."""
     xp, parts = array_namespace(matrix, right), _parts(right)
-    return _whole(xp.reshape(xp.linalg.solve(matrix, xp.reshape(parts, (-1, 1))), parts.shape), right)
+    return _whole(
+        xp.reshape(xp.linalg.solve(matrix, xp.reshape(parts, (-1, 1))), parts.shape), right
+    )
 
 
 def _parts(x: Any) -> Any:

@@ -1,4 +1,6 @@
-"""`linear_solve`: the solution of a linear system that is given by its products, differentiated without the solver's steps."""
+"""`linear_solve`: the solution of a linear system that is given by its products, differentiated
+without the solver's steps.
+"""
 
 from __future__ import annotations
 
@@ -25,20 +27,29 @@ def linear_solve(
     solver: Callable[[Callable[[Any], Any], Any], Any],
     transposed: Callable[..., Any] | None = None,
 ) -> Any:
-    """The x with `matvec(x, *args) = b`, for a matvec that is linear in x; derivatives with respect to b and args are exact.
+    """The x with `matvec(x, *args) = b`, for a matvec that is linear in x; derivatives with respect
+    to b and args are exact.
 
-    matvec: neutral code; takes and returns arrays of b's shape and dtype. What it captures is not differentiated.
-    solver: `solver(product, b)`, called with product(x) = matvec(x, *args) on NumPy arrays, returns x, for example
-    `lambda product, b: scipy.sparse.linalg.gmres(LinearOperator((n, n), product), b, rtol=1e-12)[0]`.
-    transposed: the product with the transpose, `transposed(x, *args)`, which reverse mode solves with; matvec itself for a
-    symmetric matrix. It does not conjugate: of a product with the adjoint, as `rmatvec` of SciPy, it is
-    `conj(rmatvec(conj(x)))`. None: the matrix is formed, by one matvec for each number in b, by two for a complex one.
+    matvec: neutral code; takes and returns arrays of b's shape and dtype. What it captures is not
+        differentiated.
+    solver: `solver(product, b)`, called with product(x) = matvec(x, *args) on NumPy arrays, returns
+        x, for example
+    `lambda product, b: scipy.sparse.linalg.gmres(LinearOperator((n, n), product), b,
+    rtol=1e-12)[0]`.
+    transposed: the product with the transpose, `transposed(x, *args)`, which reverse mode solves
+        with; matvec itself for a
+    symmetric matrix. It does not conjugate: of a product with the adjoint, as `rmatvec` of SciPy,
+    it is `conj(rmatvec(conj(x)))`. None: the matrix is formed, by one matvec for each number in b,
+    by two for a complex one.
 
-    Derivatives of any order, forward and reverse: each takes one more solution, with the matrix or with its transpose.
+    Derivatives of any order, forward and reverse: each takes one more solution, with the matrix or
+    with its transpose.
     """
     for what, given in (("matvec", matvec), ("solver", solver)):
         if not callable(given):
-            raise TypeError(f"linear_solve: {what} must be a function, not a {type(given).__name__}.")
+            raise TypeError(
+                f"linear_solve: {what} must be a function, not a {type(given).__name__}."
+            )
     return _solve(b, *args, matvec=matvec, solver=solver, transposed=transposed)
 
 
@@ -49,23 +60,32 @@ def _solve(b: Any, *args: Any, matvec: Any, solver: Any, transposed: Any) -> Any
 
 
 @_solve.pullback
-def _back(cotangent: Any, value: Any, b: Any, *args: Any, matvec: Any, solver: Any, transposed: Any) -> tuple[Any, ...]:
+def _back(
+    cotangent: Any, value: Any, b: Any, *args: Any, matvec: Any, solver: Any, transposed: Any
+) -> tuple[Any, ...]:
     other = transposed or _transposed(matvec)
     # The adjoint is the conjugate of the transpose.
     weights = conj(_solve(conj(cotangent), *args, matvec=other, solver=solver, transposed=matvec))
     if not any(map(has_derivative, args)):
         return weights, *[None] * len(args)
-    _, back = pullback(lambda *args: matvec(value, *args), backend_of_arrays(cotangent), *marked(args))
+    _, back = pullback(
+        lambda *args: matvec(value, *args), backend_of_arrays(cotangent), *marked(args)
+    )
     return weights, *back(-weights)
 
 
 @_solve.pushforward
-def _push(tangents: Any, value: Any, b: Any, *args: Any, matvec: Any, solver: Any, transposed: Any) -> Any:
+def _push(
+    tangents: Any, value: Any, b: Any, *args: Any, matvec: Any, solver: Any, transposed: Any
+) -> Any:
     right = tangents[0]
     if any(map(has_derivative, args)):
         moved = tuple([t if has_derivative(arg) else None for t, arg in zip(tangents[1:], args)])
         backend = backend_of_arrays((value, tangents))
-        right = right - pushforward(lambda *args: matvec(value, *args), backend, marked(args), moved).tangent
+        right = (
+            right
+            - pushforward(lambda *args: matvec(value, *args), backend, marked(args), moved).tangent
+        )
     return _solve(right, *args, matvec=matvec, solver=solver, transposed=transposed)
 
 

@@ -17,11 +17,11 @@ T = TypeVar("T")
 def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
     """f without stored intermediate results: the backward pass computes them again.
 
-    The derivatives are the same; reverse mode stores only the arguments, and evaluates f once more. A chain of checkpointed
-    blocks needs the memory of the blocks' arguments and of one block.
+    The derivatives are the same; reverse mode stores only the arguments, and evaluates f once more.
+    A chain of checkpointed blocks needs the memory of the blocks' arguments and of one block.
 
-    Captured values are differentiated, too. `Loops.checkpoint` of an engine does this; an engine without it stores everything,
-    as torch does inside `torch.func`.
+    Captured values are differentiated, too. `Loops.checkpoint` of an engine does this; an engine
+    without it stores everything, as torch does inside `torch.func`.
 
     >>> from adinterface import AutoFiniteDifferences, gradient
     >>> from adinterface.rules import checkpoint
@@ -29,13 +29,18 @@ def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
     12.0
     """
     if not callable(f):
-        raise TypeError(f"checkpoint takes a function, not a {type(f).__name__}: write @checkpoint above its definition.")
+        raise TypeError(
+            f"checkpoint takes a function, not a {type(f).__name__}: write @checkpoint above its"
+            " definition."
+        )
 
     @functools.wraps(f)
     @untraced
     def recomputing(*args: P.args, **keywords: P.kwargs) -> T:
         structure, leaves = flatten(Constant((args, keywords)), "an argument")
-        library = next((leaf.library for leaf in leaves if leaf.library not in (NUMPY, PYTHON)), None)
+        library = next(
+            (leaf.library for leaf in leaves if leaf.library not in (NUMPY, PYTHON)), None
+        )
         if library is None:
             return f(*args, **keywords)
         results: list[Leaf] = []
@@ -47,7 +52,9 @@ def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
             form, results = flatten(f(*given, **words), "the value of f")
             return tuple([leaf.value for leaf in results if leaf.library is library])
 
-        arrays = library.loops().checkpoint(flat, tuple([leaf.value for leaf in leaves if leaf.library is library]))
+        arrays = library.loops().checkpoint(
+            flat, tuple([leaf.value for leaf in leaves if leaf.library is library])
+        )
         return cast(T, form.build(_filled(results, library, arrays)))
 
     return recomputing

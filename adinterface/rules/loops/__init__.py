@@ -1,4 +1,5 @@
-"""Loops and branches with `jax.lax` semantics on any engine: Python's, unless the engine compiles its own.
+"""Loops and branches with `jax.lax` semantics on any engine: Python's, unless the engine compiles
+its own.
 
 May import the contract, the registry and `tree`; names neither engines nor operators.
 """

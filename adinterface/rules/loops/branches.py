@@ -16,14 +16,18 @@ T = TypeVar("T")
 
 
 @untraced
-def cond(pred: Any, true_function: Callable[..., T], false_function: Callable[..., T], *operands: Any) -> T:
-    """``true_function(*operands) if pred else false_function(*operands)``, with `jax.lax.cond` semantics, on any engine.
+def cond(
+    pred: Any, true_function: Callable[..., T], false_function: Callable[..., T], *operands: Any
+) -> T:
+    """``true_function(*operands) if pred else false_function(*operands)``, with `jax.lax.cond`
+    semantics, on any engine.
 
-    pred: one bool. Where the engine has not computed it, as under `jax.jit`, the engine decides, and both functions must return
-    the same structure, shapes and dtypes; elsewhere only the chosen one runs. operands: trees, whose numbers are arrays in the
-    functions, as in `scan`.
+    pred: one bool. Where the engine has not computed it, as under `jax.jit`, the engine decides,
+    and both functions must return the same structure, shapes and dtypes; elsewhere only the chosen
+    one runs. operands: trees, whose numbers are arrays in the functions, as in `scan`.
 
-    Raises TypeError if pred is not one bool, TreeError if the functions return different structures.
+    Raises TypeError if pred is not one bool, TreeError if the functions return different
+    structures.
 
     >>> from adinterface.loops import cond
     >>> cond(True, lambda x: x + 1.0, lambda x: x - 1.0, 2.0)
@@ -32,8 +36,8 @@ def cond(pred: Any, true_function: Callable[..., T], false_function: Callable[..
     leaf = leaf_of(pred)
     if leaf is None or not _is_one(leaf, ("bool",)):
         raise TypeError(
-            f"cond: pred must be one truth value, not {described(pred)}. Write a comparison of numbers, or xp.all(...) or "
-            f"xp.any(...) of an array."
+            f"cond: pred must be one truth value, not {described(pred)}. Write a comparison of"
+            " numbers, or xp.all(...) or xp.any(...) of an array."
         )
     return _chosen("cond", leaf, (false_function, true_function), operands)  # type: ignore[no-any-return]
 
@@ -44,7 +48,8 @@ def switch(index: Any, branches: Sequence[Callable[..., T]], *operands: Any) -> 
 
     index: an integer, clamped to the bounds. operands and the branches' values are as in `cond`.
 
-    Raises TypeError if index is not an integer, ValueError without branches, TreeError if branches return different structures.
+    Raises TypeError if index is not an integer, ValueError without branches, TreeError if branches
+    return different structures.
 
 
     >>> from adinterface.loops import switch
@@ -57,7 +62,8 @@ def switch(index: Any, branches: Sequence[Callable[..., T]], *operands: Any) -> 
     leaf = leaf_of(index)
     if leaf is None or not _is_one(leaf, ("int", "uint")):
         raise TypeError(
-            f"switch: index must be one integer, not {described(index)}. Convert it, or use cond for a truth value."
+            f"switch: index must be one integer, not {described(index)}. Convert it, or use cond"
+            " for a truth value."
         )
     return _chosen("switch", leaf, branches, operands)  # type: ignore[no-any-return]
 
@@ -68,7 +74,9 @@ def _is_one(leaf: LoopLeaf, kinds: tuple[str, ...]) -> bool:
     return leaf.library.shape(leaf.value) == () and leaf.library.dtype(leaf.value).startswith(kinds)
 
 
-def _chosen(loop: str, index: LoopLeaf, branches: tuple[Callable[..., Any], ...], operands: tuple[Any, ...]) -> Any:
+def _chosen(
+    loop: str, index: LoopLeaf, branches: tuple[Callable[..., Any], ...], operands: tuple[Any, ...]
+) -> Any:
     for branch in branches:
         if not callable(branch):
             raise TypeError(f"{loop}: a branch must be callable, not {described(branch)}.")
@@ -96,14 +104,21 @@ def _arrays_of(result: Any, home: Home) -> Any:
         return result
     if home.is_plain:
         home = Home(tree.leaves)
-    return tree.build([leaf.wrap(leaf.value) if leaf.wrap else home.leave(home.enter(leaf)) for leaf in tree.leaves])
+    return tree.build(
+        [
+            leaf.wrap(leaf.value) if leaf.wrap else home.leave(home.enter(leaf))
+            for leaf in tree.leaves
+        ]
+    )
 
 
 _KINDS = {bool: "bool", int: "integer", float: "real", complex: "complex"}
 
 
 class Seen(NamedTuple):
-    """One leaf of the result of a branch. A Python number takes the dtype of an array of its kind."""
+    """One leaf of the result of a branch. A Python number takes the dtype of an array of its
+    kind.
+    """
 
     words: str
     kind: str
@@ -114,7 +129,13 @@ class Seen(NamedTuple):
 class Branches:
     """The branches of which an engine runs one: all return the structure of the first."""
 
-    def __init__(self, loop: str, functions: Sequence[Callable[..., Any]], build: Callable[[Sequence[Any]], Any], home: Home):
+    def __init__(
+        self,
+        loop: str,
+        functions: Sequence[Callable[..., Any]],
+        build: Callable[[Sequence[Any]], Any],
+        home: Home,
+    ):
         self.loop: str = loop
         self.functions: Sequence[Callable[..., Any]] = functions
         self.build: Callable[[Sequence[Any]], Any] = build
@@ -137,8 +158,9 @@ class Branches:
             self.kinds = [None] * len(self.tree.leaves)
             self.tree.without_arrays()
         self.tree.message = (
-            f"{self.loop}: {self._name(self.first)} and {self._name(n)} give different things: {{path}} is {{wanted}} from the "
-            f"one, and {{seen}} from the other. Both must give the same structure, shapes and dtypes."
+            f"{self.loop}: {self._name(self.first)} and {self._name(n)} give different things:"
+            " {path} is {wanted} from the one, and {seen} from the other. Both must give the"
+            " same structure, shapes and dtypes."
         )
         arrays = []
         for place, value in enumerate(self.tree.read(result)):
@@ -151,14 +173,20 @@ class Branches:
                 dtype, shape = library.dtype(array), library.shape(array)
                 seen = Seen(of_kind(dtype, shape), kind(dtype), shape, dtype)
             known = self.kinds[place] or seen
-            if known[1:3] != seen[1:3] or (None not in (known.dtype, seen.dtype) and known.dtype != seen.dtype):
+            if known[1:3] != seen[1:3] or (
+                None not in (known.dtype, seen.dtype) and known.dtype != seen.dtype
+            ):
                 raise self.tree.refusal(self.tree.paths()[place], seen.words, known.words)
             self.kinds[place] = seen if known.dtype is None else known
             arrays.append(array)
         return tuple(arrays)
 
     def _name(self, n: int) -> str:
-        return ("the function for False", "the function for True")[n] if self.loop == "cond" else f"branch {n}"
+        return (
+            ("the function for False", "the function for True")[n]
+            if self.loop == "cond"
+            else f"branch {n}"
+        )
 
     def built(self, arrays: Sequence[Any]) -> Any:
         assert self.tree is not None

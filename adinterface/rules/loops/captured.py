@@ -1,4 +1,6 @@
-"""The engine's arrays that a function closes over: with those, NumPy arrays in its loop are the engine's, too."""
+"""The engine's arrays that a function closes over: with those, NumPy arrays in its loop are the
+engine's, too.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from .trees import LoopLeaf, leaf_of
 
 
 def captured(*functions: Callable[..., Any]) -> list[LoopLeaf]:
-    """The first array of an engine that one of these functions captures, itself or through functions that it captures."""
+    """The first array of an engine that one of these functions captures, itself or through
+    functions that it captures.
+    """
     seen: set[int] = set()
     stack: list[Any] = list(reversed(functions))
     while stack:
@@ -30,18 +34,24 @@ def captured(*functions: Callable[..., Any]) -> list[LoopLeaf]:
                 return [leaf]
             continue
         handler = handler_of(value, scan=False)
-        stack.extend(handler.flatten(value)[0] if isinstance(handler, NodeType) else captured_values(value))
+        stack.extend(
+            handler.flatten(value)[0] if isinstance(handler, NodeType) else captured_values(value)
+        )
     return []
 
 
 def engine_among(leaves: Iterable[LoopLeaf], *functions: Callable[..., Any]) -> list[LoopLeaf]:
-    """As `captured`, if there is no array of an engine among the leaves of the loop; else nothing."""
+    """As `captured`, if there is no array of an engine among the leaves of the loop; else
+    nothing.
+    """
     plain = all(leaf.library in (NUMPY, PYTHON) for leaf in leaves)
     return captured(*functions) if plain else []
 
 
 def captured_values(value: Any) -> list[Any]:
-    """The values that a function captures in its closure and defaults, and a partial or method besides."""
+    """The values that a function captures in its closure and defaults, and a partial or method
+    besides.
+    """
     if isinstance(value, functools.partial):
         return [value.func, *value.args, *value.keywords.values()]
     if isinstance(value, types.MethodType):

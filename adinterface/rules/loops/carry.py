@@ -14,8 +14,9 @@ _ORDER = ("bool", "integer", "real", "complex")
 
 #: The same text on every engine, in whichever way f changes the carry.
 _CHANGED = (
-    "{loop}: f changes its carry: {{path}} is {{wanted}} before a step, and {{seen}} after it. A carry keeps its structure, "
-    "shapes and dtypes: convert what f returns there, or start with what f returns."
+    "{loop}: f changes its carry: {{path}} is {{wanted}} before a step, and {{seen}} after it. A"
+    " carry keeps its structure, shapes and dtypes: convert what f returns there, or start with"
+    " what f returns."
 )
 
 
@@ -24,7 +25,9 @@ class Carry:
         self.tree: LoopTree = tree
         self.home: Home = home
         tree.message = _CHANGED.format(loop=loop)
-        self.arrays: tuple[Any, ...] = tuple([home.enter(leaf, dtypes.get(n)) for n, leaf in enumerate(tree.leaves)])
+        self.arrays: tuple[Any, ...] = tuple(
+            [home.enter(leaf, dtypes.get(n)) for n, leaf in enumerate(tree.leaves)]
+        )
         self._library = home.library
         self._kinds = [_kind_of(array, home) for array in self.arrays]
         self._numbers = [n for n, leaf in enumerate(tree.leaves) if type(leaf.value) in NUMBERS]
@@ -36,9 +39,11 @@ class Carry:
         return self.tree.build(self.home.leave_all(arrays))
 
     def read(self, value: Any) -> tuple[list[Any], bool]:
-        """The arrays of the carry that f returned, and whether it can be passed to f again unchanged.
+        """The arrays of the carry that f returned, and whether it can be passed to f again
+        unchanged.
 
-        Raises TreeError for another structure, shape or dtype, Outgrown if the loop has to start again.
+        Raises TreeError for another structure, shape or dtype, Outgrown if the loop has to start
+        again.
         """
         leaves = self.tree.read(value)
         if self._first:
@@ -54,11 +59,15 @@ class Carry:
         return leaves, as_it_is
 
     def _check_first_step(self, leaves: list[Any]) -> None:
-        """Raise Outgrown if f returned arrays of an engine to a NumPy loop, or a wider dtype for a Python number."""
+        """Raise Outgrown if f returned arrays of an engine to a NumPy loop, or a wider dtype for a
+        Python number.
+        """
         self._first = False
         seen = [leaf_of(leaf) for leaf in leaves]
         if self.home.is_plain:
-            brought = [leaf for leaf in seen if leaf is not None and leaf.library not in (NUMPY, PYTHON)]
+            brought = [
+                leaf for leaf in seen if leaf is not None and leaf.library not in (NUMPY, PYTHON)
+            ]
             if brought:
                 raise Outgrown(brought)
         wider = {n: dtype for n in self._numbers if (dtype := self._wider(n, seen[n])) is not None}
@@ -66,7 +75,9 @@ class Carry:
             raise Outgrown(dtypes=wider)
 
     def _wider(self, n: int, leaf: LoopLeaf | None) -> str | None:
-        """The dtype with which the loop must begin again for a Python number; None if the dtype is right, or another error."""
+        """The dtype with which the loop must begin again for a Python number; None if the dtype is
+        right, or another error.
+        """
         current = self._kinds[n][0]
         if leaf is None:
             return None
@@ -77,12 +88,21 @@ class Carry:
             return None
         rank, before = _ORDER.index(kind(given)), _ORDER.index(kind(current))
         if rank > before:
-            # An integer with float32 gives float64 in NumPy and float32 in JAX: here it gives what a float would.
-            return self.home.number_dtype(0.0) if kind(given) == "real" and self.home.dtypes else given
-        return given if rank == before and (n not in self._chosen or width(given) > width(current)) else None
+            # An integer with float32 gives float64 in NumPy and float32 in JAX: here it gives what
+            # a float would.
+            return (
+                self.home.number_dtype(0.0) if kind(given) == "real" and self.home.dtypes else given
+            )
+        return (
+            given
+            if rank == before and (n not in self._chosen or width(given) > width(current))
+            else None
+        )
 
     def _entered(self, value: Any, n: int) -> tuple[Any, bool]:
-        """A leaf that f returned as an array of the loop, and whether f can take it back unchanged."""
+        """A leaf that f returned as an array of the loop, and whether f can take it back
+        unchanged.
+        """
         leaf = leaf_of(value)
         assert leaf is not None
         dtype, shape = self._kinds[n]

@@ -1,4 +1,6 @@
-"""Arrays of libraries without a backend that follow the Array API standard: a Python loop computes with them, too."""
+"""Arrays of libraries without a backend that follow the Array API standard: a Python loop computes
+with them, too.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,15 @@ class ForeignLibrary(Library):
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         return np.asarray(x)
 
-    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+    def asarray(
+        self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False
+    ) -> Any:
         if isinstance(x, np.ndarray):
             dtype = dtype or x.dtype.name
             x = x.tolist() if x.ndim == 0 else x
-        return self._namespace.asarray(x, dtype=None if dtype is None else getattr(self._namespace, dtype), copy=copy or None)
+        return self._namespace.asarray(
+            x, dtype=None if dtype is None else getattr(self._namespace, dtype), copy=copy or None
+        )
 
     def namespace(self, x: Any) -> ModuleType:
         return self._namespace

@@ -13,10 +13,12 @@ from .trees import NUMBERS, LoopLeaf
 
 
 class Home:
-    """The library of a loop's arrays: an engine's, if one of its arrays is among them, else NumPy's.
+    """The library of a loop's arrays: an engine's, if one of its arrays is among them, else
+    NumPy's.
 
-    Together with an engine's arrays, NumPy arrays and Python numbers are converted to them. A number takes the widest floating
-    dtype among the arrays, as in a call of an operator; integers and bools keep their kind.
+    Together with an engine's arrays, NumPy arrays and Python numbers are converted to them. A
+    number takes the widest floating dtype among the arrays, as in a call of an operator; integers
+    and bools keep their kind.
     """
 
     def __init__(self, leaves: Iterable[LoopLeaf]):
@@ -31,12 +33,14 @@ class Home:
                     self.library, self.like = leaf.library, leaf.value
                 elif leaf.library is not self.library:
                     raise TypeError(
-                        f"A loop meets arrays of {self.library.name} and of {leaf.library.name}, which do not mix. Convert "
-                        f"them to one library first."
+                        f"A loop meets arrays of {self.library.name} and of {leaf.library.name},"
+                        " which do not mix. Convert them to one library first."
                     )
             self.wrap = self.wrap or leaf.wrap
         self.loops: Loops = self.library.loops()
-        dtypes = [leaf.library.dtype(leaf.value) for leaf in leaves if type(leaf.value) not in NUMBERS]
+        dtypes = [
+            leaf.library.dtype(leaf.value) for leaf in leaves if type(leaf.value) not in NUMBERS
+        ]
         self.dtypes: list[str] = [dtype for dtype in dtypes if kind(dtype) in ("real", "complex")]
 
     @property
@@ -51,7 +55,9 @@ class Home:
             dtype = dtype or self.number_dtype(value)
             if kind(dtype) in ("integer", "bool"):
                 return self.loops.adopt(np.asarray(value, dtype=dtype), like=self.like)
-            return self.loops.adopt(value if type(value) is not bool else float(value), dtype=dtype, like=self.like)
+            return self.loops.adopt(
+                value if type(value) is not bool else float(value), dtype=dtype, like=self.like
+            )
         if leaf.library is self.library:
             return value
         return self.loops.adopt(np.asarray(value), like=self.like)
@@ -60,8 +66,11 @@ class Home:
         """The same arrays, into which f may write."""
         if self.is_plain:
             return [array.copy("K") if isinstance(array, np.ndarray) else array for array in arrays]
-        xp = self.library.namespace(None)  # whose asarray may not know `copy`, as the standard's does
-        return [xp.stack([array])[0, ...] for array in arrays] if self.library.mutable else [*arrays]
+        # whose asarray may not know `copy`, as the standard's does
+        xp = self.library.namespace(None)
+        return (
+            [xp.stack([array])[0, ...] for array in arrays] if self.library.mutable else [*arrays]
+        )
 
     def number_dtype(self, value: Any) -> str:
         if isinstance(value, (bool, int)):
@@ -77,7 +86,9 @@ class Home:
 
 
 class Outgrown(Exception):
-    """What f gave brings an engine's arrays, or a wider dtype for a Python number: the loop begins again with that."""
+    """What f gave brings an engine's arrays, or a wider dtype for a Python number: the loop begins
+    again with that.
+    """
 
     def __init__(self, leaves: Iterable[LoopLeaf] = (), dtypes: dict[int, str] | None = None):
         super().__init__()

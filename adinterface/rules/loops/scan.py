@@ -34,22 +34,27 @@ def scan(
 ) -> tuple[CarryT, Any]:
     """A loop that carries a state, with `jax.lax.scan` semantics, over trees and on any engine.
 
-    ``carry, y = f(carry, x)`` for each slice x of xs along its first axis, starting with `init`. Returns the last carry, and
-    all y stacked along a new first axis. JAX compiles f once, for any number of steps; elsewhere this is a Python loop.
+    ``carry, y = f(carry, x)`` for each slice x of xs along its first axis, starting with `init`.
+    Returns the last carry, and all y stacked along a new first axis. JAX compiles f once, for any
+    number of steps; elsewhere this is a Python loop.
 
-    init: a tree. Its numbers and arrays keep their shape and dtype from step to step; other values (None, strings, Constants)
-    are unchanged. A Python number is a 0-d array in the loop. Its dtype is the widest floating dtype among the arrays of init
-    and xs, or that which f returns if it is wider.
-    xs: a tree of arrays of one length; each step gets a Constant whole. None, with `length`, for no slices.
+    init: a tree. Its numbers and arrays keep their shape and dtype from step to step; other values
+        (None, strings, Constants)
+    are unchanged. A Python number is a 0-d array in the loop. Its dtype is the widest floating
+    dtype among the arrays of init and xs, or that which f returns if it is wider.
+    xs: a tree of arrays of one length; each step gets a Constant whole. None, with `length`, for no
+        slices.
     length: the number of steps; not needed with xs. reverse: runs from the last slice to the first.
-    checkpoint: store the carry of every so many steps only, and compute the steps between again in a reverse-mode derivative.
-    This needs memory for `length / checkpoint + checkpoint` steps instead of `length`, and one more evaluation of f. True takes
-    the square root of the length. Finite differences store nothing.
+    checkpoint: store the carry of every so many steps only, and compute the steps between again in
+        a reverse-mode derivative.
+    This needs memory for `length / checkpoint + checkpoint` steps instead of `length`, and one more
+    evaluation of f. True takes the square root of the length. Finite differences store nothing.
 
     f must be pure. Inside `numpy_function`, f is NumPy code too.
 
-    Raises TreeError if f changes the structure, a shape or a dtype of its carry or of y. Raises it, too, if `length` or the
-    lengths of the arrays in xs differ. Raises OutputError if f does not return a pair.
+    Raises TreeError if f changes the structure, a shape or a dtype of its carry or of y. Raises it,
+    too, if `length` or the lengths of the arrays in xs differ. Raises OutputError if f does not
+    return a pair.
 
     >>> import numpy as np
     >>> from adinterface.loops import scan
@@ -57,7 +62,9 @@ def scan(
     (np.float64(6.0), array([0., 1., 3.]))
     """
     _require_callable("scan", f)
-    return _scan("scan", f, LoopTree(init, "carry"), LoopTree(xs, "xs"), length, reverse, checkpoint)
+    return _scan(
+        "scan", f, LoopTree(init, "carry"), LoopTree(xs, "xs"), length, reverse, checkpoint
+    )
 
 
 @untraced
@@ -69,10 +76,11 @@ def fori_loop(
     *,
     checkpoint: int | bool | None = None,
 ) -> CarryT:
-    """``carry = body(i, carry)`` for i from `lower` to `upper` - 1, with `jax.lax.fori_loop` semantics.
+    """``carry = body(i, carry)`` for i from `lower` to `upper` - 1, with `jax.lax.fori_loop`
+    semantics.
 
-    i is a 0-d integer array; carry, init and checkpoint are as in `scan`. With traced bounds, JAX's loop has no reverse-mode
-    derivative, as `while_loop`; Python integers always work.
+    i is a 0-d integer array; carry, init and checkpoint are as in `scan`. With traced bounds, JAX's
+    loop has no reverse-mode derivative, as `while_loop`; Python integers always work.
 
     Raises TypeError for bounds that are not integers, and the errors of `scan`.
 
@@ -87,7 +95,15 @@ def fori_loop(
     if not isinstance(first, int) or not isinstance(last, int):
         return computed_bounds(first, last, body, carry)  # type: ignore[no-any-return]
     indices = LoopTree(np.arange(first, max(first, last)), "i")
-    result, _ = _scan("fori_loop", lambda value, i: (body(i, value), None), carry, indices, None, False, checkpoint)
+    result, _ = _scan(
+        "fori_loop",
+        lambda value, i: (body(i, value), None),
+        carry,
+        indices,
+        None,
+        False,
+        checkpoint,
+    )
     return result  # type: ignore[no-any-return]
 
 
@@ -103,7 +119,8 @@ def _bound(name: str, value: Any) -> Any:
         if leaf.library.traced(leaf.value) and leaf.library.loops().compiles:
             return leaf
         if leaf.library.dtype(leaf.value).startswith(("int", "uint")):
-            return int(leaf.value)  # not by NumPy, which sees no numbers inside a transformation of torch
+            # not by NumPy, which sees no numbers inside a transformation of torch
+            return int(leaf.value)
     if leaf is None or type(leaf.value) is not int:
         raise TypeError(f"fori_loop: {name} must be an integer, not {described(value)}.")
     return leaf.value
@@ -134,28 +151,38 @@ def _length(loop: str, xs: LoopTree, length: int | None) -> int:
         shape = () if type(leaf.value) in NUMBERS else leaf.library.shape(leaf.value)
         if shape == ():
             raise TreeError(
-                f"{loop}: {path} is {described(leaf.value)}, which has no first axis to go along. Wrap in Constant(...) what "
-                f"every step gets as it is."
+                f"{loop}: {path} is {described(leaf.value)}, which has no first axis to go along."
+                " Wrap in Constant(...) what every step gets as it is."
             )
         lengths[path] = shape[0]
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{path} has {count}" for path, count in lengths.items())
-        raise TreeError(f"{loop}: the arrays in xs differ in length along their first axis: {told}. All have as many slices.")
+        raise TreeError(
+            f"{loop}: the arrays in xs differ in length along their first axis: {told}. All have as"
+            " many slices."
+        )
     if length is None:
         if not lengths:
-            raise TypeError(f"{loop}: there is no array in xs, so the number of steps is not known. Pass length=...")
+            raise TypeError(
+                f"{loop}: there is no array in xs, so the number of steps is not known. Pass"
+                " length=..."
+            )
         return next(iter(lengths.values()))
     try:
         length = operator.index(length)
     except TypeError:
         raise TypeError(
-            f"{loop}: length must be an integer, not {described(length)}. The number of steps is fixed when a loop is compiled."
+            f"{loop}: length must be an integer, not {described(length)}. The number of steps is"
+            " fixed when a loop is compiled."
         ) from None
     if length < 0:
         raise ValueError(f"{loop}: length must not be negative, and is {length}.")
     for path, count in lengths.items():
         if count != length:
-            raise TreeError(f"{loop}: length is {length}, but {path} has {count} slices. Leave length out, or slice xs.")
+            raise TreeError(
+                f"{loop}: length is {length}, but {path} has {count} slices. Leave length out, or"
+                " slice xs."
+            )
     return length
 
 
@@ -166,8 +193,8 @@ def _every(loop: str, checkpoint: int | bool | None, length: int) -> int | None:
         return max(1, math.isqrt(length))
     if not isinstance(checkpoint, (int, np.integer)) or checkpoint < 1:
         raise ValueError(
-            f"{loop}: checkpoint is the number of steps after which the carry is kept, a positive integer, or True for the "
-            f"square root of the length; it is {checkpoint!r}."
+            f"{loop}: checkpoint is the number of steps after which the carry is kept, a positive"
+            f" integer, or True for the square root of the length; it is {checkpoint!r}."
         )
     return min(int(checkpoint), max(length, 1))
 
@@ -175,7 +202,9 @@ def _every(loop: str, checkpoint: int | bool | None, length: int) -> int | None:
 class Steps:
     """One attempt at a scan: the arrays of its home, and f as a function of them."""
 
-    def __init__(self, loop: str, f: Callable[[Any, Any], Any], carry: Carry, xs: LoopTree, home: Home):
+    def __init__(
+        self, loop: str, f: Callable[[Any, Any], Any], carry: Carry, xs: LoopTree, home: Home
+    ):
         self.loop: str = loop
         self.f: Callable[[Any, Any], Any] = f
         self.home: Home = home
@@ -189,7 +218,9 @@ class Steps:
         """The last carry and all y, as trees."""
         loops, carry = self.home.loops, self.carry
         if loops.compiles:
-            arrays, ys = loops.scan(self.step, carry.arrays, self.xs, length=length, reverse=reverse, checkpoint=every)
+            arrays, ys = loops.scan(
+                self.step, carry.arrays, self.xs, length=length, reverse=reverse, checkpoint=every
+            )
             return carry.build(arrays), self._stacked_tree(ys)
         if length == 0:
             return carry.build(carry.arrays), self._empty()
@@ -206,7 +237,9 @@ class Steps:
         if reverse:
             parts.reverse()
         namespace = self.home.library.namespace(None)
-        return carry.build(arrays), self._stacked_tree([namespace.concat(column) for column in zip(*parts)])
+        return carry.build(arrays), self._stacked_tree(
+            [namespace.concat(column) for column in zip(*parts)]
+        )
 
     def step(self, carry: Sequence[Any], xs: Sequence[Any]) -> tuple[Arrays, Arrays]:
         """One step on flat arrays."""
@@ -214,7 +247,9 @@ class Steps:
         arrays, _ = self.carry.read(value)
         return tuple(arrays), tuple(self._entered(self._read_y(y)))
 
-    def _segment(self, carry: Arrays, xs: Arrays, count: int, reverse: bool) -> tuple[Arrays, Arrays]:
+    def _segment(
+        self, carry: Arrays, xs: Arrays, count: int, reverse: bool
+    ) -> tuple[Arrays, Arrays]:
         """`count` steps, of which a reverse-mode derivative stores only the start."""
         kept = len(carry)
 
@@ -225,16 +260,20 @@ class Steps:
         results = self.home.loops.checkpoint(function, (*carry, *xs))
         return results[:kept], results[kept:]
 
-    def _go(self, start: Arrays, xs: Arrays, length: int, reverse: bool) -> tuple[Any, list[list[Any]]]:
-        """A Python loop: the last carry as a tree, and for each leaf of y its values in the order of the steps."""
+    def _go(
+        self, start: Arrays, xs: Arrays, length: int, reverse: bool
+    ) -> tuple[Any, list[list[Any]]]:
+        """A Python loop: the last carry as a tree, and for each leaf of y its values in the order
+        of the steps.
+        """
         home, carry, called, build_x = self.home, self.carry, self._called, self.x_tree.build
         slices = [home.loops.slices(x) for x in home.copies(xs)]
         rows: Sequence[Sequence[Any]] = list(zip(*slices)) if slices else [()] * length
         if reverse:
             rows = rows[::-1]
         columns: list[list[Any]] = []
-        # A step may write into its carry and its slices: never into those of the caller, nor into what an earlier step gave to
-        # be stacked.
+        # A step may write into its carry and its slices: never into those of the caller, nor into
+        # what an earlier step gave to be stacked.
         given = home.copies(start)
         value, writes = carry.build(given), home.is_plain
         for row in rows:
@@ -259,8 +298,9 @@ class Steps:
         result = self.f(value, x)
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             raise OutputError(
-                f"{self.loop}: f must return a pair, the next carry and what is stacked, and returned {described(result)}. "
-                f"Write `return carry, None` if there is nothing to stack."
+                f"{self.loop}: f must return a pair, the next carry and what is stacked, and"
+                f" returned {described(result)}. Write `return carry, None` if there is nothing to"
+                " stack."
             )
         value, y = result
         return value, y
@@ -270,8 +310,9 @@ class Steps:
             tree = LoopTree(
                 y,
                 "y",
-                f"{self.loop}: what f gives to be stacked differs from step to step: {{path}} is {{wanted}} in the first step, "
-                f"and {{seen}} in a later one. Every step gives the same structure, shapes and dtypes.",
+                f"{self.loop}: what f gives to be stacked differs from step to step: {{path}} is"
+                " {wanted} in the first step, and {seen} in a later one. Every step gives the"
+                " same structure, shapes and dtypes.",
             )
             brought = [leaf for leaf in tree.leaves if leaf.library not in (NUMPY, PYTHON)]
             if brought and self.home.is_plain:
@@ -305,7 +346,9 @@ class Steps:
                 if other != kinds[0]:
                     assert self.y_tree is not None
                     at = kinds.index(other)
-                    raise self.y_tree.refusal(self.y_tree.paths()[n], described(arrays[at]), described(arrays[0]))
+                    raise self.y_tree.refusal(
+                        self.y_tree.paths()[n], described(arrays[at]), described(arrays[0])
+                    )
             stacked.append(namespace.stack(arrays[::-1] if reverse else arrays))
         return stacked
 
@@ -317,7 +360,10 @@ class Steps:
         """All y of a loop without steps: f is called once, on slices of zeros, for their shapes."""
         home = self.home
         namespace = home.library.namespace(None)
-        slices = [namespace.astype(namespace.zeros_like(namespace.sum(x, axis=0)), x.dtype) for x in self.xs]
+        slices = [
+            namespace.astype(namespace.zeros_like(namespace.sum(x, axis=0)), x.dtype)
+            for x in self.xs
+        ]
         with np.errstate(all="ignore"):
             _, ys = self.step(self.carry.arrays, slices)
         return self._stacked_tree([namespace.stack([y])[:0] for y in ys])

@@ -1,7 +1,7 @@
 """A tree in a loop: which values are arrays in it, and whether another tree has the same structure.
 
-Unlike in an argument of an operator, every number is an array here, integers and bools too, since a loop may change it; other
-values, and the contents of Constants, are unchanged.
+Unlike in an argument of an operator, every number is an array here, integers and bools too, since a
+loop may change it; other values, and the contents of Constants, are unchanged.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def leaf_of(value: Any) -> LoopLeaf | None:
 class LoopTree(Matcher):
     """One tree of a loop, with which later ones are compared.
 
-    message: the error for one that differs, with places for the path, the actual and the expected value.
+    message: the error for one that differs, with places for the path, the actual and the expected
+    value.
     """
 
     optional = False
@@ -84,7 +85,11 @@ class LoopTree(Matcher):
         return leaves
 
     def paths(self) -> list[str]:
-        return [path for path, place in self.structure.places(self.path) if not isinstance(place, Static)]
+        return [
+            path
+            for path, place in self.structure.places(self.path)
+            if not isinstance(place, Static)
+        ]
 
     def refusal(self, path: str, seen: str, wanted: str) -> TreeError:
         """The error for a tree that differs at this path."""
@@ -94,7 +99,9 @@ class LoopTree(Matcher):
         if type(other) is not node.cls:
             raise self.of_other_class(node, other, path)
         parts, data = node.type.flatten(other)
-        if len(parts) == len(keys) and (data is node.data or _key(node.type, data) == _key(node.type, node.data)):
+        if len(parts) == len(keys) and (
+            data is node.data or _key(node.type, data) == _key(node.type, node.data)
+        ):
             return parts
         by_key = dict(zip(node.type.paths(data, len(parts)), parts))
         if not isinstance(other, dict) or by_key.keys() != {*keys}:
@@ -104,13 +111,20 @@ class LoopTree(Matcher):
     def of_other_class(self, node: Node, other: Any, path: str) -> TreeError:
         return self.refusal(path, described(other), f"a {node.cls.__name__}")
 
-    def of_other_keys(self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str) -> TreeError:
-        one, two = [f"a {node.cls.__name__} with {', '.join(some) or 'nothing in it'}" for some in (seen, keys)]
+    def of_other_keys(
+        self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str
+    ) -> TreeError:
+        one, two = [
+            f"a {node.cls.__name__} with {', '.join(some) or 'nothing in it'}"
+            for some in (seen, keys)
+        ]
         return self.refusal(path, one, two)
 
     def _of_other_value(self, place: Static, value: Any, path: str) -> TreeError:
         if type(place.value) is type(value):
-            return self.refusal(path, "another one", f"a {type(value).__name__} that {place.reason}")
+            return self.refusal(
+                path, "another one", f"a {type(value).__name__} that {place.reason}"
+            )
         return self.refusal(path, described(value), described(place.value))
 
 

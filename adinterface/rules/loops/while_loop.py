@@ -20,14 +20,18 @@ CarryT = TypeVar("CarryT")
 
 
 @untraced
-def while_loop(condition: Callable[[CarryT], Any], body: Callable[[CarryT], CarryT], init: CarryT) -> CarryT:
-    """``while condition(carry): carry = body(carry)``, with `jax.lax.while_loop` semantics, over trees and on any engine.
+def while_loop(
+    condition: Callable[[CarryT], Any], body: Callable[[CarryT], CarryT], init: CarryT
+) -> CarryT:
+    """``while condition(carry): carry = body(carry)``, with `jax.lax.while_loop` semantics, over
+    trees and on any engine.
 
-    carry and init are as in `scan`; the condition returns one bool. The number of steps is unknown, so JAX has no reverse-mode
-    derivative of such a loop, and raises; all engines have forward mode, and the others both.
+    carry and init are as in `scan`; the condition returns one bool. The number of steps is unknown,
+    so JAX has no reverse-mode derivative of such a loop, and raises; all engines have forward mode,
+    and the others both.
 
-    Raises TreeError if body changes the structure, a shape or a dtype of its carry, OutputError if the condition is not one
-    bool.
+    Raises TreeError if body changes the structure, a shape or a dtype of its carry, OutputError if
+    the condition is not one bool.
 
     >>> from adinterface.loops import while_loop
     >>> while_loop(lambda x: x < 100.0, lambda x: x * x, 2.0)
@@ -38,7 +42,9 @@ def while_loop(condition: Callable[[CarryT], Any], body: Callable[[CarryT], Carr
             raise TypeError(f"while_loop: {name} must be callable, not {described(f)}.")
     tree = LoopTree(init, "carry")
     brought = engine_among(tree.leaves, condition, body)
-    return attempts("while_loop", tree, brought, lambda carry, home: _run(condition, body, carry, home))  # type: ignore[no-any-return]
+    return attempts(
+        "while_loop", tree, brought, lambda carry, home: _run(condition, body, carry, home)
+    )  # type: ignore[no-any-return]
 
 
 def computed_bounds(lower: Any, upper: Any, body: Callable[[Any, Any], Any], tree: LoopTree) -> Any:
@@ -54,13 +60,21 @@ def computed_bounds(lower: Any, upper: Any, body: Callable[[Any, Any], Any], tre
             i, *inner = arrays
             return (i + 1, *carry.read(body(home.leave(i), carry.build(inner)))[0])
 
-        return carry.build(home.loops.while_loop(lambda arrays: arrays[0] < last, stepped, (first, *carry.arrays))[1:])
+        return carry.build(
+            home.loops.while_loop(lambda arrays: arrays[0] < last, stepped, (first, *carry.arrays))[
+                1:
+            ]
+        )
 
     return attempts("fori_loop", tree, traced, run)
 
 
-def attempts(loop: str, tree: LoopTree, brought: list[LoopLeaf], run: Callable[[Carry, Home], Any]) -> Any:
-    """`run(carry, home)`, begun again where the loop turns out to need another library or a wider dtype."""
+def attempts(
+    loop: str, tree: LoopTree, brought: list[LoopLeaf], run: Callable[[Carry, Home], Any]
+) -> Any:
+    """`run(carry, home)`, begun again where the loop turns out to need another library or a wider
+    dtype.
+    """
     dtypes: dict[int, str] = {}
     while True:
         home = Home([*tree.leaves, *brought])
@@ -70,7 +84,9 @@ def attempts(loop: str, tree: LoopTree, brought: list[LoopLeaf], run: Callable[[
             brought, dtypes = brought + more.leaves, dtypes | more.dtypes
 
 
-def _run(condition: Callable[[Any], Any], body: Callable[[Any], Any], carry: Carry, home: Home) -> Any:
+def _run(
+    condition: Callable[[Any], Any], body: Callable[[Any], Any], carry: Carry, home: Home
+) -> Any:
     if not home.loops.compiles:
         value = carry.build(home.copies(carry.arrays))  # which a step may write into
         while _truth(condition(value), home):
@@ -102,11 +118,11 @@ def _one_truth_value(value: Any) -> LoopLeaf:
     """What the condition gave, which must be 0-d and boolean."""
     leaf = leaf_of(value)
     if leaf is None or type(leaf.value) is not bool:
-        plain = leaf is None or leaf.library is PYTHON
-        if plain or leaf.library.shape(leaf.value) != () or leaf.library.dtype(leaf.value) != "bool":  # type: ignore[union-attr]
+        library = None if leaf is None or leaf.library is PYTHON else leaf.library
+        if library is None or library.shape(value) != () or library.dtype(value) != "bool":
             raise OutputError(
-                f"while_loop: the condition must give one truth value, and gave {described(value)}. Write a comparison of "
-                f"numbers, or xp.all(...) or xp.any(...) of an array."
+                f"while_loop: the condition must give one truth value, and gave {described(value)}."
+                " Write a comparison of numbers, or xp.all(...) or xp.any(...) of an array."
             )
     assert leaf is not None
     return leaf

@@ -1,7 +1,7 @@
 """Decompositions: by NumPy where it has them, of the triangle that SciPy reads; LU by a rule.
 
-Source of the derivative of LU: de Hoog, Anderssen and Lukas, Differentiation of matrix functionals using triangular
-factorization, Mathematics of Computation, 2011.
+Source of the derivative of LU: de Hoog, Anderssen and Lukas, Differentiation of matrix functionals
+using triangular factorization, Mathematics of Computation, 2011.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from ..dispatch import of_scipy, unsupported
 from .matrix_functions import sqrtm
 from .solving import read, triangle
 
-# Cholesky ------------------------------------------------------------------------------------------------------------
+# Cholesky
+# ------------------------------------------------------------------------------------------------
 
 
 @of_scipy(scipy.linalg.cholesky)
@@ -47,7 +48,8 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any) -> Array:
     return np.linalg.solve(second, np.linalg.solve(first, inexact(b)))
 
 
-# LU ------------------------------------------------------------------------------------------------------------------
+# LU
+# ------------------------------------------------------------------------------------------------
 
 
 @scipy_rule("scipy.linalg.lu", lambda a: (np.zeros(a.shape[:-1], np.int64), *_parts(a)))
@@ -68,12 +70,17 @@ def _(tangents: Any, value: Any, a: Any) -> Any:
     k = lower.shape[-1]
     da = np.take_along_axis(tangents[0], np.broadcast_to(rows[..., None], a.shape), axis=-2)
     left, right = lower[..., :k, :], upper[..., :, :k]
-    # L^-1 dA U^-1 of the square block, whose strictly lower triangle is L^-1 dL and whose upper one is dU U^-1.
-    inner = np.linalg.solve(left, transposed(np.linalg.solve(transposed(right), transposed(da[..., :k, :k]))))
+    # L^-1 dA U^-1 of the square block, whose strictly lower triangle is L^-1 dL and whose upper one
+    # is dU U^-1.
+    inner = np.linalg.solve(
+        left, transposed(np.linalg.solve(transposed(right), transposed(da[..., :k, :k])))
+    )
     d_left, d_right = left @ np.tril(inner, -1), np.triu(inner) @ right
     if a.shape[-2] > k:
         below = da[..., k:, :] - lower[..., k:, :] @ d_right
-        d_left = np.concatenate([d_left, transposed(np.linalg.solve(transposed(right), transposed(below)))], axis=-2)
+        d_left = np.concatenate(
+            [d_left, transposed(np.linalg.solve(transposed(right), transposed(below)))], axis=-2
+        )
     if a.shape[-1] > k:
         beside = np.linalg.solve(left, da[..., :k, k:] - d_left[..., :k, :] @ upper[..., :, k:])
         d_right = np.concatenate([d_right, beside], axis=-1)
@@ -86,7 +93,10 @@ def lu(a: Any, permute_l: bool = False, p_indices: bool = False) -> tuple[Array,
     rows, lower, upper = _lu(a)
     places = np.argsort(rows, axis=-1)
     if permute_l:
-        return np.take_along_axis(lower, np.broadcast_to(places[..., None], lower.shape), axis=-2), upper
+        return (
+            np.take_along_axis(lower, np.broadcast_to(places[..., None], lower.shape), axis=-2),
+            upper,
+        )
     if p_indices:
         return places, lower, upper
     one_hot = places[..., :, None] == np.arange(a.shape[-2])
@@ -107,7 +117,9 @@ def lu_factor(a: Any) -> tuple[Array, Array]:
     rows, columns = a.shape[-2:]
     _, lower, upper = _lu(a)
     k = min(rows, columns)
-    return np.tril(lower, -1) @ np.eye(k, columns, dtype=a.dtype) + np.eye(rows, k, dtype=a.dtype) @ upper, _pivots(a)
+    return np.tril(lower, -1) @ np.eye(k, columns, dtype=a.dtype) + np.eye(
+        rows, k, dtype=a.dtype
+    ) @ upper, _pivots(a)
 
 
 @rule(host=lambda pivots: pivots.astype(np.int64))
@@ -125,15 +137,22 @@ def _order(pivots: Any) -> Any:
 def lu_solve(lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0) -> Array:
     factors, pivots = inexact(lu_and_piv[0]), lu_and_piv[1]
     b = inexact(b)
-    order = _order(pivots if isinstance(pivots, np.ndarray) or hasattr(pivots, "_array") else np.asarray(pivots))
+    order = _order(
+        pivots
+        if isinstance(pivots, np.ndarray) or hasattr(pivots, "_array")
+        else np.asarray(pivots)
+    )
     mixed = triangle(factors, True, True) @ triangle(factors, False)
-    a = np.take_along_axis(mixed, np.broadcast_to(np.argsort(order, axis=-1)[..., None], mixed.shape), axis=-2)
+    a = np.take_along_axis(
+        mixed, np.broadcast_to(np.argsort(order, axis=-1)[..., None], mixed.shape), axis=-2
+    )
     if trans not in (0, 1, 2):
         raise ValueError("trans must be 0, 1 or 2")
     return np.linalg.solve(a if trans == 0 else transposed(a) if trans == 1 else adjoint(a), b)
 
 
-# QR and singular values ----------------------------------------------------------------------------------------------
+# QR and singular values
+# ----------------------------------------------------------------------------------------------
 
 
 @rule(host=lambda a: np.zeros((*a.shape[:-2], a.shape[-1]), np.int32))
@@ -151,15 +170,18 @@ def qr(a: Any, mode: str = "full", pivoting: bool = False) -> Any:
         raise (
             unsupported("scipy.linalg.qr", f"mode={mode!r}", "Write mode='economic'.")
             if mode == "raw"
-            else ValueError(f"Mode argument should be one of ['full', 'r', 'economic', 'raw'], not {mode!r}")
+            else ValueError(
+                f"Mode argument should be one of ['full', 'r', 'economic', 'raw'], not {mode!r}"
+            )
         )
     a = inexact(a)
     rows, columns = a.shape[-2:]
     if mode == "full" and rows > columns:
         raise unsupported(
-            "scipy.linalg.qr", "mode='full' for a matrix with more rows than columns", "The rest of Q has no derivative: "
-            "write mode='economic', or mode='r'."
-        )  # fmt: skip
+            "scipy.linalg.qr",
+            "mode='full' for a matrix with more rows than columns",
+            "The rest of Q has no derivative: write mode='economic', or mode='r'.",
+        )
     order = None
     if pivoting:
         order = _columns(a)
@@ -169,7 +191,9 @@ def qr(a: Any, mode: str = "full", pivoting: bool = False) -> Any:
         r = np.concatenate([r, adjoint(q) @ a[..., :, rows:]], axis=-1)
     if mode == "r":
         if rows > columns:
-            r = np.concatenate([r, np.zeros((*r.shape[:-2], rows - columns, columns), r.dtype)], axis=-2)
+            r = np.concatenate(
+                [r, np.zeros((*r.shape[:-2], rows - columns, columns), r.dtype)], axis=-2
+            )
         return (r,) if order is None else (r, order)
     return (q, r) if order is None else (q, r, order)
 
@@ -177,10 +201,14 @@ def qr(a: Any, mode: str = "full", pivoting: bool = False) -> Any:
 @of_scipy(scipy.linalg.svd)
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     a = inexact(a)
-    return tuple(np.linalg.svd(a, full_matrices)) if compute_uv else np.linalg.svd(a, compute_uv=False)
+    return (
+        tuple(np.linalg.svd(a, full_matrices)) if compute_uv else np.linalg.svd(a, compute_uv=False)
+    )
 
 
-svdvals: Callable[..., Array] = of_scipy(scipy.linalg.svdvals)(lambda a: np.linalg.svd(inexact(a), compute_uv=False))
+svdvals: Callable[..., Array] = of_scipy(scipy.linalg.svdvals)(
+    lambda a: np.linalg.svd(inexact(a), compute_uv=False)
+)
 
 
 @of_scipy(scipy.linalg.polar)
@@ -202,23 +230,36 @@ def orthogonal_procrustes(A: Any, B: Any) -> tuple[Array, Array]:
     return factor, np.real(np.trace(positive))
 
 
-# Eigenvalues ---------------------------------------------------------------------------------------------------------
+# Eigenvalues
+# ------------------------------------------------------------------------------------------------
 
 
 @of_scipy(scipy.linalg.eigh)
 def eigh(
-    a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False, type: int = 1, subset_by_index: Any = None
+    a: Any,
+    b: Any = None,
+    *,
+    lower: bool = True,
+    eigvals_only: bool = False,
+    type: int = 1,
+    subset_by_index: Any = None,
 ) -> Any:
     a = read(inexact(a), "hermitian", lower)
     factor = None
     if b is not None:
         if type != 1:
-            raise unsupported("scipy.linalg.eigh", f"type={type}", "Write the problem as a @ v = w * b @ v.")
+            raise unsupported(
+                "scipy.linalg.eigh", f"type={type}", "Write the problem as a @ v = w * b @ v."
+            )
         factor = np.linalg.cholesky(read(inexact(b), "hermitian", lower))
         half = np.linalg.solve(factor, a)
         a = adjoint(np.linalg.solve(factor, adjoint(half)))
         a = (a + adjoint(a)) / 2
-    chosen = slice(None) if subset_by_index is None else slice(int(subset_by_index[0]), int(subset_by_index[1]) + 1)
+    chosen = (
+        slice(None)
+        if subset_by_index is None
+        else slice(int(subset_by_index[0]), int(subset_by_index[1]) + 1)
+    )
     if eigvals_only:
         return np.linalg.eigvalsh(a)[..., chosen]
     values, vectors = np.linalg.eigh(a)
@@ -228,7 +269,9 @@ def eigh(
 
 
 @of_scipy(scipy.linalg.eigvalsh)
-def eigvalsh(a: Any, b: Any = None, *, lower: bool = True, type: int = 1, subset_by_index: Any = None) -> Array:
+def eigvalsh(
+    a: Any, b: Any = None, *, lower: bool = True, type: int = 1, subset_by_index: Any = None
+) -> Array:
     return eigh(a, b, lower=lower, eigvals_only=True, type=type, subset_by_index=subset_by_index)
 
 
@@ -253,4 +296,6 @@ def eig(a: Any, right: bool = True) -> Any:
     return (values, vectors) if right else values
 
 
-eigvals: Callable[..., Array] = of_scipy(scipy.linalg.eigvals)(lambda a: np.linalg.eigvals(inexact(a)))
+eigvals: Callable[..., Array] = of_scipy(scipy.linalg.eigvals)(
+    lambda a: np.linalg.eigvals(inexact(a))
+)

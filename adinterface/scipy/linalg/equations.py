@@ -1,6 +1,7 @@
 """Matrix equations as rules: each derivative solves an equation of the same kind.
 
-Source: Kao and Hennequin, Automatic differentiation of Sylvester, Lyapunov, and algebraic Riccati equations, 2020.
+Source: Kao and Hennequin, Automatic differentiation of Sylvester, Lyapunov, and algebraic Riccati
+equations, 2020.
 """
 
 from __future__ import annotations
@@ -19,8 +20,13 @@ from ..dispatch import of_scipy
 def sylvester(a: Any, b: Any, q: Any) -> Any:
     """The x with a x + x b = q."""
     dtype = np.result_type(a, b, q)
-    stacks = [np.broadcast_to(x, (*q.shape[:-2], *x.shape[-2:])).reshape(-1, *x.shape[-2:]) for x in (a, b, q)]
-    return np.asarray([scipy.linalg.solve_sylvester(*parts) for parts in zip(*stacks)], dtype).reshape(q.shape)
+    stacks = [
+        np.broadcast_to(x, (*q.shape[:-2], *x.shape[-2:])).reshape(-1, *x.shape[-2:])
+        for x in (a, b, q)
+    ]
+    return np.asarray(
+        [scipy.linalg.solve_sylvester(*parts) for parts in zip(*stacks)], dtype
+    ).reshape(q.shape)
 
 
 @sylvester.pushforward
@@ -71,12 +77,17 @@ def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Array:
 
 
 def _riccati(
-    name: str, gain_of: Callable[..., Any], front: Callable[..., Any], linear: Callable[[Any, Any], Any]
+    name: str,
+    gain_of: Callable[..., Any],
+    front: Callable[..., Any],
+    linear: Callable[[Any, Any], Any],
 ) -> Callable[..., Array]:
     """The stabilizing solution x of an equation of a, b, q and r.
 
-    gain_of: the gain, from x, a, b and r. front: from x and the closed loop a - b gain, what a change of that is multiplied by.
-    linear: the solution of the equation for the derivative, from the adjoint of the closed loop, and the source.
+    gain_of: the gain, from x, a, b and r. front: from x and the closed loop a - b gain, what a
+        change of that is multiplied by.
+    linear: the solution of the equation for the derivative, from the adjoint of the closed loop,
+        and the source.
     """
 
     @scipy_rule(f"scipy.linalg.{name}", lambda a, b, q, r: a)
@@ -102,7 +113,8 @@ def _riccati(
     @of_scipy(getattr(scipy.linalg, name), ignored=("balanced",))
     def solve(a: Any, b: Any, q: Any, r: Any) -> Array:
         a, b, q, r = alike(a, b, q, r)
-        # SciPy refuses matrices q and r that are not Hermitian, so the derivative is along Hermitian directions.
+        # SciPy refuses matrices q and r that are not Hermitian, so the derivative is along
+        # Hermitian directions.
         return solution(a, b, (q + adjoint(q)) / 2, (r + adjoint(r)) / 2)
 
     return solve

@@ -1,7 +1,8 @@
 """Functions of matrices, as rules around SciPy functions.
 
-The derivative of a function of a matrix, along a direction, is a block of the function of a larger matrix. Source: Higham,
-Functions of Matrices, 2008, theorem 3.6; for the square root, the Sylvester equation of section 6.1.
+The derivative of a function of a matrix, along a direction, is a block of the function of a larger
+matrix. Source: Higham, Functions of Matrices, 2008, theorem 3.6; for the square root, the Sylvester
+equation of section 6.1.
 """
 
 from __future__ import annotations
@@ -41,12 +42,14 @@ def _computed(name: str, a: Any) -> Any:
     """The function of each matrix of a stack, in the dtype of the matrices."""
     if not a.size:
         return a
-    result = np.stack([getattr(scipy.linalg, name)(x) for x in a.reshape(-1, *a.shape[-2:])]).reshape(a.shape)
+    result = np.stack(
+        [getattr(scipy.linalg, name)(x) for x in a.reshape(-1, *a.shape[-2:])]
+    ).reshape(a.shape)
     if not is_complex(a) and is_complex(result):
         if np.max(np.abs(result.imag)) > 1e3 * np.finfo(a.dtype).eps * np.max(np.abs(result)):
             raise NumpyCodeError(
-                f"scipy.linalg.{name} of this real matrix is complex, which an engine must know beforehand: write "
-                f"{name}(a + 0j)."
+                f"scipy.linalg.{name} of this real matrix is complex, which an engine must know"
+                f" beforehand: write {name}(a + 0j)."
             )
         result = result.real
     return np.asarray(result, a.dtype)
@@ -105,9 +108,17 @@ def _half(A: Any, unit: complex, sign: int) -> Array:
     return (_expm(unit * A) + sign * _expm(-unit * A)) / 2
 
 
-cosm: Callable[..., Array] = of_scipy(scipy.linalg.cosm)(lambda A: real_like(_half(A, 1j, 1), inexact(A)))
-sinm: Callable[..., Array] = of_scipy(scipy.linalg.sinm)(lambda A: real_like(_half(A, 1j, -1) / 1j, inexact(A)))
-tanm: Callable[..., Array] = of_scipy(scipy.linalg.tanm)(lambda A: np.linalg.solve(cosm(A), sinm(A)))
+cosm: Callable[..., Array] = of_scipy(scipy.linalg.cosm)(
+    lambda A: real_like(_half(A, 1j, 1), inexact(A))
+)
+sinm: Callable[..., Array] = of_scipy(scipy.linalg.sinm)(
+    lambda A: real_like(_half(A, 1j, -1) / 1j, inexact(A))
+)
+tanm: Callable[..., Array] = of_scipy(scipy.linalg.tanm)(
+    lambda A: np.linalg.solve(cosm(A), sinm(A))
+)
 coshm: Callable[..., Array] = of_scipy(scipy.linalg.coshm)(lambda A: _half(A, 1, 1))
 sinhm: Callable[..., Array] = of_scipy(scipy.linalg.sinhm)(lambda A: _half(A, 1, -1))
-tanhm: Callable[..., Array] = of_scipy(scipy.linalg.tanhm)(lambda A: np.linalg.solve(coshm(A), sinhm(A)))
+tanhm: Callable[..., Array] = of_scipy(scipy.linalg.tanhm)(
+    lambda A: np.linalg.solve(coshm(A), sinhm(A))
+)

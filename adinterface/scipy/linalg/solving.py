@@ -14,9 +14,10 @@ from .special_matrices import toeplitz
 
 #: The properties of the matrix for each value of `assume_a`; None is any.
 _STRUCTURES = {
-    None: "general", "gen": "general", "general": "general", "banded": "general", "tridiagonal": "tridiagonal",
-    "diagonal": "diagonal", "sym": "symmetric", "symmetric": "symmetric", "her": "hermitian", "hermitian": "hermitian",
-    "pos": "hermitian", "positive definite": "hermitian", "upper triangular": "upper", "lower triangular": "lower",
+    None: "general", "gen": "general", "general": "general", "banded": "general",
+    "tridiagonal": "tridiagonal", "diagonal": "diagonal", "sym": "symmetric",
+    "symmetric": "symmetric", "her": "hermitian", "hermitian": "hermitian", "pos": "hermitian",
+    "positive definite": "hermitian", "upper triangular": "upper", "lower triangular": "lower",
 }  # fmt: skip
 
 
@@ -41,20 +42,30 @@ def read(a: Array, assume_a: str | None, lower: bool = False) -> Array:
 
 
 @of_scipy(scipy.linalg.solve)
-def solve(a: Any, b: Any, lower: bool = False, assume_a: str | None = None, transposed: bool = False) -> Array:
+def solve(
+    a: Any, b: Any, lower: bool = False, assume_a: str | None = None, transposed: bool = False
+) -> Array:
     a, b = inexact(a), inexact(b)
     matrix = read(a, assume_a, lower)
     if transposed and is_complex(a) and _STRUCTURES[assume_a] != "general":
-        raise unsupported("scipy.linalg.solve", "transposed=True for a complex matrix with a structure", "Write a.T.")
+        raise unsupported(
+            "scipy.linalg.solve",
+            "transposed=True for a complex matrix with a structure",
+            "Write a.T.",
+        )
     return np.linalg.solve(np.swapaxes(matrix, -1, -2) if transposed else matrix, b)
 
 
 @of_scipy(scipy.linalg.solve_triangular)
-def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False) -> Array:
+def solve_triangular(
+    a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
+) -> Array:
     a = triangle(inexact(a), lower, unit_diagonal)
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise ValueError(f"trans must be 0, 1, 2, 'N', 'T' or 'C', not {trans!r}")
-    return np.linalg.solve(a if trans in (0, "N") else transposed(a) if trans in (1, "T") else adjoint(a), inexact(b))
+    return np.linalg.solve(
+        a if trans in (0, "N") else transposed(a) if trans in (1, "T") else adjoint(a), inexact(b)
+    )
 
 
 def triangle(a: Array, lower: bool, unit_diagonal: bool = False) -> Array:
@@ -74,7 +85,9 @@ det: Callable[..., Array] = of_scipy(scipy.linalg.det)(lambda a: np.linalg.det(i
 
 def _pseudoinverse(name: str, a: Array, atol: Any, rtol: Any, return_rank: bool) -> Any:
     if atol is not None and not (isinstance(atol, (int, float)) and atol == 0):
-        raise unsupported(f"scipy.linalg.{name}", "atol", "Write rtol, relative to the largest singular value.")
+        raise unsupported(
+            f"scipy.linalg.{name}", "atol", "Write rtol, relative to the largest singular value."
+        )
     cut = max(a.shape[-2:]) * float(np.finfo(a.dtype).eps) if rtol is None else rtol
     inverse = np.linalg.pinv(a, cut)
     return (inverse, np.linalg.matrix_rank(a, rtol=cut)) if return_rank else inverse
@@ -86,15 +99,24 @@ def pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = Fals
 
 
 @of_scipy(scipy.linalg.pinvh)
-def pinvh(a: Any, atol: Any = None, rtol: Any = None, lower: bool = True, return_rank: bool = False) -> Any:
+def pinvh(
+    a: Any, atol: Any = None, rtol: Any = None, lower: bool = True, return_rank: bool = False
+) -> Any:
     return _pseudoinverse("pinvh", read(inexact(a), "hermitian", lower), atol, rtol, return_rank)
 
 
 @of_scipy(scipy.linalg.lstsq)
 def lstsq(a: Any, b: Any, cond: Any = None) -> tuple[Any, Any, Any, Any]:
     a, b = inexact(a), inexact(b)
-    solution, residues, rank, singular = np.linalg.lstsq(a, b, float(np.finfo(a.dtype).eps) if cond is None else cond)
-    return solution, residues[0] if len(b.shape) == 1 and residues.shape[0] else residues, rank, singular
+    solution, residues, rank, singular = np.linalg.lstsq(
+        a, b, float(np.finfo(a.dtype).eps) if cond is None else cond
+    )
+    return (
+        solution,
+        residues[0] if len(b.shape) == 1 and residues.shape[0] else residues,
+        rank,
+        singular,
+    )
 
 
 @of_scipy(scipy.linalg.norm)
@@ -108,8 +130,8 @@ def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any) -> Array:
     ab = inexact(ab)
     if ab.shape[-2] != below + above + 1:
         raise ValueError(
-            f"invalid values for the number of lower and upper diagonals: l+u+1 ({below + above + 1}) does not "
-            f"equal ab.shape[-2] ({ab.shape[-2]})"
+            "invalid values for the number of lower and upper diagonals: l+u+1"
+            f" ({below + above + 1}) does not equal ab.shape[-2] ({ab.shape[-2]})"
         )
     return np.linalg.solve(rearranged(lambda ab: _dense(ab, above), ab), inexact(b))
 
@@ -145,5 +167,9 @@ def solve_toeplitz(c_or_cr: Any, b: Any) -> Array:
 def solve_circulant(c: Any, b: Any) -> Array:
     c, b = inexact(c), inexact(b)
     if len(c.shape) != 1:
-        raise unsupported("scipy.linalg.solve_circulant", "c with more than one axis", "Write a loop and np.stack.")
+        raise unsupported(
+            "scipy.linalg.solve_circulant",
+            "c with more than one axis",
+            "Write a loop and np.stack.",
+        )
     return np.linalg.solve(rearranged(scipy.linalg.circulant, c), b)

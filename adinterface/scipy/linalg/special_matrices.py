@@ -1,5 +1,6 @@
-"""Matrices made of the elements of arrays. The SciPy functions are applied to indices, which say where each element
-goes."""
+"""Matrices made of the elements of arrays. The SciPy functions are applied to indices, which say
+where each element goes.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +24,16 @@ def toeplitz(c: Any, r: Any = None) -> Array:
 @of_scipy(scipy.linalg.hankel)
 def hankel(c: Any, r: Any = None) -> Array:
     c = array(c)
-    return rearranged(scipy.linalg.hankel, c) if r is None else rearranged(scipy.linalg.hankel, *_alike(c, array(r)))
+    return (
+        rearranged(scipy.linalg.hankel, c)
+        if r is None
+        else rearranged(scipy.linalg.hankel, *_alike(c, array(r)))
+    )
 
 
-circulant: Callable[..., Array] = of_scipy(scipy.linalg.circulant)(lambda c: rearranged(scipy.linalg.circulant, array(c)))
+circulant: Callable[..., Array] = of_scipy(scipy.linalg.circulant)(
+    lambda c: rearranged(scipy.linalg.circulant, array(c))
+)
 
 
 @of_scipy(scipy.linalg.block_diag)

@@ -1,7 +1,7 @@
 """SciPy sparse matrices, as constants in products with the arrays of any engine.
 
-Inside `numpy_function`, `A @ x`, `x @ A` and `A.dot(x)` are these products. Elsewhere, for an engine's own array, write
-`product(A, x)`.
+Inside `numpy_function`, `A @ x`, `x @ A` and `A.dot(x)` are these products. Elsewhere, for an
+engine's own array, write `product(A, x)`.
 """
 
 from ..dispatch import rest_of

@@ -13,11 +13,14 @@ from ..dispatch import of_scipy, rest_of
 
 
 @linear_rule(
-    "scipy.sparse.linalg.spsolve", lambda b, *, matrix: np.zeros(b.shape, np.result_type(matrix.dtype, b.dtype)),
+    "scipy.sparse.linalg.spsolve",
+    lambda b, *, matrix: np.zeros(b.shape, np.result_type(matrix.dtype, b.dtype)),
     lambda matrix: {"matrix": matrix.conj().T.tocsc()},
 )  # fmt: skip
 def _solved(b: Any, *, matrix: Any) -> Any:
-    solution = scipy_linalg.spsolve(matrix, np.asarray(b, np.result_type(matrix.dtype, b.dtype, np.float64)))
+    solution = scipy_linalg.spsolve(
+        matrix, np.asarray(b, np.result_type(matrix.dtype, b.dtype, np.float64))
+    )
     return np.asarray(solution, np.result_type(matrix.dtype, b.dtype)).reshape(b.shape)
 
 

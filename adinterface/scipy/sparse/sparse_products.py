@@ -1,4 +1,6 @@
-"""The product of a sparse matrix, a constant, with an array: a rule whose derivative is that product again."""
+"""The product of a sparse matrix, a constant, with an array: a rule whose derivative is that
+product again.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ def multiplied(matrix: Any, x: Any) -> Array:
     count = matrix.shape[-1]
     if not x.shape or x.shape[0] != count or len(x.shape) > 2:
         raise ValueError(
-            f"matmul: a sparse matrix of shape {matrix.shape} has no product with an array of shape {x.shape}: it needs "
-            f"{count} numbers, or {count} rows."
+            f"matmul: a sparse matrix of shape {matrix.shape} has no product with an array of shape"
+            f" {x.shape}: it needs {count} numbers, or {count} rows."
         )
     dtype = np.result_type(matrix.dtype, x.dtype)
     if matrix.dtype.kind in "iub":
@@ -38,15 +40,22 @@ def multiplied(matrix: Any, x: Any) -> Array:
 def product(matrix: Any, x: Any) -> Any:
     """The product of a constant SciPy sparse matrix with a vector or the columns of a matrix.
 
-    x: an array of any engine, of one axis or two. The product is computed on the host, also for arrays on a GPU.
-    Raises TypeError if `matrix` is no sparse matrix, ValueError for shapes that do not fit.
+    x: an array of any engine, of one axis or two. The product is computed on the host, also for
+    arrays on a GPU. Raises TypeError if `matrix` is no sparse matrix, ValueError for shapes that do
+    not fit.
     """
     if not scipy.sparse.issparse(matrix):
         seen = type(matrix).__name__
-        raise TypeError(f"product takes a SciPy sparse matrix first, not a {seen}. For others write A @ x.")
+        raise TypeError(
+            f"product takes a SciPy sparse matrix first, not a {seen}. For others write A @ x."
+        )
     if not is_engines(x):
         return matrix @ x
-    return multiplied(matrix, x) if isinstance(x, NumpyArray) else numpy_function(lambda x: multiplied(matrix, x))(x)
+    return (
+        multiplied(matrix, x)
+        if isinstance(x, NumpyArray)
+        else numpy_function(lambda x: multiplied(matrix, x))(x)
+    )
 
 
 def matrix_product(ufunc: np.ufunc, matrix: Any, x: NumpyArray, reflected: bool) -> Any:
@@ -57,4 +66,8 @@ def matrix_product(ufunc: np.ufunc, matrix: Any, x: NumpyArray, reflected: bool)
         return NotImplemented  # * multiplies element by element, but for the class that is a matrix
     if reflected:
         return multiplied(matrix, x)
-    return multiplied(matrix.T, x) if x.ndim == 1 else np.swapaxes(multiplied(matrix.T, np.swapaxes(x, -1, -2)), -1, -2)
+    return (
+        multiplied(matrix.T, x)
+        if x.ndim == 1
+        else np.swapaxes(multiplied(matrix.T, np.swapaxes(x, -1, -2)), -1, -2)
+    )

@@ -35,7 +35,9 @@ _METRICS: dict[str, Callable[..., Array]] = {}
 
 
 def _metric(code: Callable[..., Array]) -> Callable[..., Any]:
-    """Decorates a metric under SciPy's name: it is one for rows, and the function of two vectors."""
+    """Decorates a metric under SciPy's name: it is one for rows, and the function of two
+    vectors.
+    """
 
     @functools.wraps(code)
     def between(u: Any, v: Any, *rest: Any, **options: Any) -> Array:
@@ -115,7 +117,9 @@ def mahalanobis(u: Array, v: Array, VI: Any) -> Array:
 
 
 @of_scipy(scipy_distance.jensenshannon)
-def jensenshannon(p: Any, q: Any, base: float | None = None, *, axis: int = 0, keepdims: bool = False) -> Array:
+def jensenshannon(
+    p: Any, q: Any, base: float | None = None, *, axis: int = 0, keepdims: bool = False
+) -> Array:
     p, q = [x / np.sum(x, axis=axis, keepdims=True) for x in (inexact(p), inexact(q))]
     middle = (p + q) / 2
     total = np.sum(rel_entr(p, middle) + rel_entr(q, middle), axis=axis, keepdims=keepdims)
@@ -124,23 +128,35 @@ def jensenshannon(p: Any, q: Any, base: float | None = None, *, axis: int = 0, k
 
 _METRICS["jensenshannon"] = functools.partial(jensenshannon, axis=-1)
 _ALIASES = {
-    "cheby": "chebyshev", "chebychev": "chebyshev", "cheb": "chebyshev", "ch": "chebyshev", "manhattan": "cityblock",
-    "cblock": "cityblock", "cb": "cityblock", "c": "cityblock", "co": "correlation", "cos": "cosine", "euclid": "euclidean",
-    "eu": "euclidean", "e": "euclidean", "js": "jensenshannon", "mahal": "mahalanobis", "mah": "mahalanobis",
-    "mi": "mahalanobis",
-    "pnorm": "minkowski", "m": "minkowski", "se": "seuclidean", "s": "seuclidean", "sqeuclid": "sqeuclidean",
-    "sqe": "sqeuclidean",
+    "cheby": "chebyshev", "chebychev": "chebyshev", "cheb": "chebyshev", "ch": "chebyshev",
+    "manhattan": "cityblock", "cblock": "cityblock", "cb": "cityblock", "c": "cityblock",
+    "co": "correlation", "cos": "cosine", "euclid": "euclidean", "eu": "euclidean",
+    "e": "euclidean", "js": "jensenshannon", "mahal": "mahalanobis", "mah": "mahalanobis",
+    "mi": "mahalanobis", "pnorm": "minkowski", "m": "minkowski", "se": "seuclidean",
+    "s": "seuclidean", "sqeuclid": "sqeuclidean", "sqe": "sqeuclidean",
 }  # fmt: skip
 
 
-def _distances(name: str, metric: Any, options: dict[str, Any], u: Array, v: Array, *points: Array) -> Array:
-    """Of the rows of u and v; what SciPy computes from all points, where it is not given, is computed from `points`."""
+def _distances(
+    name: str, metric: Any, options: dict[str, Any], u: Array, v: Array, *points: Array
+) -> Array:
+    """Of the rows of u and v; what SciPy computes from all points, where it is not given, is
+    computed from `points`.
+    """
     if callable(metric):
         raise unsupported(name, "a function for a metric", "Write a loop, and np.stack.")
     kind = _ALIASES.get(metric.lower(), metric.lower())
     if kind not in _METRICS:
-        raise unsupported(name, f"metric={metric!r}", f"Those with a derivative are {', '.join(sorted(_METRICS))}.")
-    options = {key: array(x) if isinstance(x, (list, tuple)) else x for key, x in options.items() if x is not None}
+        raise unsupported(
+            name,
+            f"metric={metric!r}",
+            f"Those with a derivative are {', '.join(sorted(_METRICS))}.",
+        )
+    options = {
+        key: array(x) if isinstance(x, (list, tuple)) else x
+        for key, x in options.items()
+        if x is not None
+    }
     if kind == "seuclidean" and "V" not in options:
         options["V"] = np.var(np.concatenate(points, axis=0), axis=0, ddof=1)
     if kind == "mahalanobis" and "VI" not in options:
@@ -165,17 +181,22 @@ def cdist(XA: Any, XB: Any, metric: Any = "euclidean", **options: Any) -> Array:
         raise ValueError("XA and XB must be 2-dimensional arrays.")
     if XA.shape[1] != XB.shape[1]:
         raise ValueError("XA and XB must have the same number of columns (i.e. feature dimension.)")
-    return _distances("scipy.spatial.distance.cdist", metric, options, XA[:, None, :], XB[None, :, :], XA, XB)
+    return _distances(
+        "scipy.spatial.distance.cdist", metric, options, XA[:, None, :], XB[None, :, :], XA, XB
+    )
 
 
 @of_scipy(scipy_distance.squareform, ignored=("checks",))
 def squareform(X: Any, force: str = "no") -> Array:
-    return rearranged(lambda places: scipy_distance.squareform(places, force, checks=False), array(X))
+    return rearranged(
+        lambda places: scipy_distance.squareform(places, force, checks=False), array(X)
+    )
 
 
 __getattr__: Callable[[str], Any] = rest_of("scipy.spatial.distance", globals())
 
 __all__ = [
-    "braycurtis", "canberra", "cdist", "chebyshev", "cityblock", "correlation", "cosine", "euclidean", "jensenshannon",
-    "mahalanobis", "minkowski", "pdist", "seuclidean", "sqeuclidean", "squareform",
+    "braycurtis", "canberra", "cdist", "chebyshev", "cityblock", "correlation", "cosine",
+    "euclidean", "jensenshannon", "mahalanobis", "minkowski", "pdist", "seuclidean", "sqeuclidean",
+    "squareform",
 ]  # fmt: skip

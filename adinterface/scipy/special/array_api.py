@@ -13,7 +13,9 @@ from .far_out import polynomial
 
 
 def of_floats(name: str) -> Callable[..., Array]:
-    """The NumPy function of this name, in float64 for integers. NumPy computes small integers in a narrower float."""
+    """The NumPy function of this name, in float64 for integers. NumPy computes small integers in a
+    narrower float.
+    """
     numpys = COMPOSITIONS[name]
     return lambda xp, x: numpys(xp, inexact(xp, x))
 
@@ -51,9 +53,13 @@ def cosm1(xp: ModuleType, x: Array) -> Array:
 
 
 def _times_log(xp: ModuleType, x: Array, y: Array, least: float, log: Any) -> Array:
-    """x log(y), with 0 log(0) = 0; its derivative by y is 0 there too, and that by x is log(y) wherever that is finite."""
+    """x log(y), with 0 log(0) = 0; its derivative by y is 0 there too, and that by x is log(y)
+    wherever that is finite.
+    """
     zero = (x == 0) & (y <= least)
-    return xp.where(zero, xp.zeros_like(x * y), x * log(xp.where(zero, xp.full_like(y, least + 1), y)))
+    return xp.where(
+        zero, xp.zeros_like(x * y), x * log(xp.where(zero, xp.full_like(y, least + 1), y))
+    )
 
 
 def xlogy(xp: ModuleType, x: Any, y: Any) -> Array:
@@ -70,14 +76,20 @@ def entr(xp: ModuleType, x: Array) -> Array:
     x = inexact(xp, x)
     positive = x > 0
     result = -x * xp.log(_guarded(xp, x, xp.logical_not(positive)))
-    at_zero = xp.sqrt(xp.where(x == 0, x, xp.ones_like(x)))  # 0, with the infinite derivative that -x log(x) has there
-    return xp.where(positive, result, xp.where(x == 0, at_zero, xp.where(x < 0, xp.full_like(x, -math.inf), x)))
+    # 0, with the infinite derivative that -x log(x) has there
+    at_zero = xp.sqrt(xp.where(x == 0, x, xp.ones_like(x)))
+    return xp.where(
+        positive, result, xp.where(x == 0, at_zero, xp.where(x < 0, xp.full_like(x, -math.inf), x))
+    )
 
 
 def rel_entr(xp: ModuleType, x: Any, y: Any) -> Array:
     x, y = broadcast(xp, *_inexact(xp, x, y))
     positive = (x > 0) & (y > 0)
-    x_in, y_in = _guarded(xp, x, xp.logical_not(positive)), _guarded(xp, y, xp.logical_not(positive))
+    x_in, y_in = (
+        _guarded(xp, x, xp.logical_not(positive)),
+        _guarded(xp, y, xp.logical_not(positive)),
+    )
     near = (x_in < 2 * y_in) & (y_in < 2 * x_in)
     distance = xp.where(near, x_in - y_in, xp.zeros_like(x))
     log = xp.where(near, xp.log1p(distance / y_in), xp.log(x_in) - xp.log(y_in))
@@ -87,7 +99,9 @@ def rel_entr(xp: ModuleType, x: Any, y: Any) -> Array:
 
 
 def kl_div(xp: ModuleType, x: Any, y: Any) -> Array:
-    """x log(x / y) - x + y; near x = y computed as x (t - log1p(t)) with t = (y - x) / x, which does not cancel."""
+    """x log(x / y) - x + y; near x = y computed as x (t - log1p(t)) with t = (y - x) / x, which
+    does not cancel.
+    """
     x, y = broadcast(xp, *_inexact(xp, x, y))
     near = xp.abs(y - x) < 0.02 * x
     ratio = xp.where(near, y - x, xp.zeros_like(x)) / _guarded(xp, x, xp.logical_not(near))
@@ -107,7 +121,9 @@ def _power_transform(xp: ModuleType, log: Array, power: Array) -> Array:
     series = log * polynomial(xp.where(near, product, xp.zeros_like(log)), _EXPONENTIAL)
     product = xp.where(near, xp.ones_like(log), product)
     low = product < -1  # there expm1 is -1 to rounding, and its rule would know nothing of the rest
-    growth = xp.where(low, xp.exp(product) - 1, xp.expm1(xp.where(low, xp.zeros_like(log), product)))
+    growth = xp.where(
+        low, xp.exp(product) - 1, xp.expm1(xp.where(low, xp.zeros_like(log), product))
+    )
     return xp.where(near, series, growth / xp.where(near, xp.ones_like(log), power))
 
 
@@ -121,14 +137,18 @@ def box_cox(shift: int) -> Callable[..., Array]:
         result = _power_transform(xp, xp.log1p(inside) if shift else xp.log(inside), power)
         # Of zero it is -1 / power for a positive power; SciPy takes one below 1e-19 for zero.
         finite = zero & (power >= 1e-19)
-        of_zero = xp.where(finite, -1 / _guarded(xp, power, xp.logical_not(finite)), xp.full_like(power, -math.inf))
+        of_zero = xp.where(
+            finite, -1 / _guarded(xp, power, xp.logical_not(finite)), xp.full_like(power, -math.inf)
+        )
         return xp.where(zero, of_zero, result)
 
     return code
 
 
 def inv_boxcox(shift: int) -> Callable[..., Array]:
-    """exp(log1p(power * y) / power) - shift, with a series for the exponent where that is a quotient of small numbers."""
+    """exp(log1p(power * y) / power) - shift, with a series for the exponent where that is a
+    quotient of small numbers.
+    """
 
     def code(xp: ModuleType, y: Any, power: Any) -> Array:
         y, power = broadcast(xp, *_inexact(xp, y, power))
@@ -137,7 +157,8 @@ def inv_boxcox(shift: int) -> Callable[..., Array]:
         series = y * polynomial(xp.where(near, product, xp.zeros_like(y)), _LOGARITHM)
         exponent = xp.log1p(xp.where(near, xp.ones_like(y), product)) / _guarded(xp, power, near)
         exponent = xp.where(near, series, exponent)
-        low = exponent < -1  # there expm1 is -1 to rounding, and its rule would know nothing of the rest
+        # there expm1 is -1 to rounding, and its rule would know nothing of the rest
+        low = exponent < -1
         if not shift:
             return xp.exp(exponent)
         rise = xp.expm1(xp.where(low, xp.zeros_like(y), exponent))
@@ -150,12 +171,16 @@ def huber(xp: ModuleType, delta: Any, r: Any) -> Array:
     delta, r = broadcast(xp, *_inexact(xp, delta, r))
     size = xp.abs(r)
     inner = size <= delta
-    result = xp.where(inner, xp.square(xp.where(inner, r, xp.zeros_like(r))) / 2, delta * (size - delta / 2))
+    result = xp.where(
+        inner, xp.square(xp.where(inner, r, xp.zeros_like(r))) / 2, delta * (size - delta / 2)
+    )
     return xp.where(delta < 0, xp.full_like(result, math.inf), result)
 
 
 def pseudo_huber(xp: ModuleType, delta: Any, r: Any) -> Array:
-    """delta**2 (sqrt(1 + (r / delta)**2) - 1), without the difference and without the squares that overflow."""
+    """delta**2 (sqrt(1 + (r / delta)**2) - 1), without the difference and without the squares that
+    overflow.
+    """
     delta, r = broadcast(xp, *_inexact(xp, delta, r))
     zero = delta == 0
     ratio = r / _guarded(xp, delta, zero)

@@ -15,7 +15,8 @@ from scipy import special
 
 from .ufunc_rules import alike, ruled
 
-# Legendre's integrals. By m, of the integral to an amplitude within a quarter period, with this sine and cosine.
+# Legendre's integrals. By m, of the integral to an amplitude within a quarter period, with this
+# sine and cosine.
 
 
 def first_by_m(m: Any, sine: Any = 1.0, cosine: Any = 0.0) -> Any:
@@ -27,7 +28,9 @@ def second_by_m(m: Any, sine: Any = 1.0, cosine: Any = 0.0) -> Any:
 
 
 def incomplete(by_m: Callable[..., Any], phi: Any, m: Any) -> Any:
-    """For any amplitude. Quarter periods are complete integrals, so that only what is left depends on phi."""
+    """For any amplitude. Quarter periods are complete integrals, so that only what is left depends
+    on phi.
+    """
     turns = np.round(phi / math.pi)
     rest = phi - turns * math.pi
     full_periods = np.where(turns == 0, 0.0, 2 * turns * by_m(np.where(turns == 0, 0.5, m)))
@@ -46,7 +49,9 @@ def jacobi(values: Any, u: Any, m: Any) -> Any:
 
 
 def agm(a: Any, b: Any) -> Any:
-    """By the complete integral, whose complementary parameter is small where one number is much smaller than the other."""
+    """By the complete integral, whose complementary parameter is small where one number is much
+    smaller than the other.
+    """
     return math.pi / 4 * (a + b) / special.ellipkm1(4 * (a / (a + b)) * (b / (a + b)))
 
 
@@ -54,11 +59,18 @@ def agm(a: Any, b: Any) -> Any:
 
 
 def slopes(scale: float, *powers: float) -> Callable[..., Any]:
-    """The derivatives of `scale` times the integral of the product of (t + argument)^-power over positive t."""
+    """The derivatives of `scale` times the integral of the product of (t + argument)^-power over
+    positive t.
+    """
 
     def partials(y: Any, *args: Any) -> Any:
-        raised = [_integral(*[power + (n == m) for m, power in enumerate(powers)]) for n in range(len(powers))]
-        return tuple([lambda n=n: -scale * powers[n] * raised[n](*args) for n in range(len(powers))])
+        raised = [
+            _integral(*[power + (n == m) for m, power in enumerate(powers)])
+            for n in range(len(powers))
+        ]
+        return tuple(
+            [lambda n=n: -scale * powers[n] * raised[n](*args) for n in range(len(powers))]
+        )
 
     return partials
 
@@ -69,16 +81,21 @@ def _integral(*powers: float) -> Callable[..., Any]:
 
     def value(*args: Any) -> Any:
         dtype = alike(*args)
-        z = np.stack(np.broadcast_arrays(*[np.asarray(x, np.result_type(dtype, float)) for x in args]))
+        z = np.stack(
+            np.broadcast_arrays(*[np.asarray(x, np.result_type(dtype, float)) for x in args])
+        )
         weights = np.reshape(powers, (-1, *[1] * (z.ndim - 1)))
         with np.errstate(all="ignore"):
             sizes = np.log(np.abs(z))
-            at_zero = np.sum(np.where(z == 0, weights, 0.0), axis=0)  # the power with which it rises there
+            # the power with which it rises there
+            at_zero = np.sum(np.where(z == 0, weights, 0.0), axis=0)
             low = np.min(np.where(z == 0, np.inf, sizes), axis=0) - 40 / (1 - at_zero)
             high = np.max(sizes, axis=0) + 40 / (sum(powers) - 1)
             step = (high - low) / 400
             logs = low + step * np.arange(401.0).reshape(-1, *[1] * low.ndim)
-            terms = np.exp(logs - np.sum([w * np.log(np.exp(logs) + x) for w, x in zip(powers, z)], axis=0))
+            terms = np.exp(
+                logs - np.sum([w * np.log(np.exp(logs) + x) for w, x in zip(powers, z)], axis=0)
+            )
             return np.asarray(np.where(at_zero < 1, step * np.sum(terms, axis=0), np.inf), dtype)
 
     return ruled("elliprd, differentiated,", value, slopes(1.0, *powers))
@@ -89,13 +106,21 @@ _NEAR = 0.1
 
 
 def elementary(y: Any, a: Any, b: Any) -> Any:
-    """By the closed forms, or from the symmetric integrals for equal arguments, where the closed forms are 0 / 0."""
+    """By the closed forms, or from the symmetric integrals for equal arguments, where the closed
+    forms are 0 / 0.
+    """
     near = np.abs(b - a) < _NEAR * np.abs(b)
     gap = np.where(near, 1.0, b - a)
     one, other = np.where(near, a, 1.0), np.where(near, b, 1.0)
     by_a = np.where(near, -special.elliprd(other, other, one) / 6, (y - 1 / np.sqrt(a)) / (2 * gap))
-    return by_a, np.where(near, -special.elliprd(one, other, other) / 3, (np.sqrt(a) / b - y) / (2 * gap))
+    return by_a, np.where(
+        near, -special.elliprd(one, other, other) / 3, (np.sqrt(a) / b - y) / (2 * gap)
+    )
 
 
 def symmetric(y: Any, a: Any, b: Any, c: Any) -> Any:
-    return -special.elliprd(b, c, a) / 6, -special.elliprd(a, c, b) / 6, -special.elliprd(a, b, c) / 6
+    return (
+        -special.elliprd(b, c, a) / 6,
+        -special.elliprd(a, c, b) / 6,
+        -special.elliprd(a, b, c) / 6,
+    )

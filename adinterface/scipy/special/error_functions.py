@@ -1,7 +1,7 @@
 """Error functions, exponential integrals and other functions of one argument.
 
-Source: NIST Digital Library of Mathematical Functions, 7.10, 7.12, 6.2, 25.12; Owen, Tables for computing bivariate normal
-probabilities, 1956.
+Source: NIST Digital Library of Mathematical Functions, 7.10, 7.12, 6.2, 25.12; Owen, Tables for
+computing bivariate normal probabilities, 1956.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 def _where(condition: Any, x: Any, there: Any, here: Any, stand_in: float = 1.0) -> Any:
     """there(x) where the condition holds, here(x) elsewhere; neither sees the other's arguments."""
     instead = np.zeros_like(x) + stand_in
-    return np.where(condition, there(np.where(condition, x, instead)), here(np.where(condition, instead, x)))
+    return np.where(
+        condition, there(np.where(condition, x, instead)), here(np.where(condition, instead, x))
+    )
 
 
 def asymptotic(x: Any, terms: int = 12, sign: int = 1) -> Any:
-    """The sum over n > 0 of (2n - 1)!! / (2 x^2)^n, to which 2 x dawsn(x) - 1 tends; or of these with alternating signs."""
+    """The sum over n > 0 of (2n - 1)!! / (2 x^2)^n, to which 2 x dawsn(x) - 1 tends; or of these
+    with alternating signs.
+    """
     inverse = sign / (2 * x * x)
     total: Any = 0.0
     for n in range(terms, 0, -1):
@@ -56,7 +60,9 @@ def expn_slope(y: Any, n: Any, x: Any) -> Any:
 
 
 def exprel_slope(x: Any) -> Any:
-    return _where(np.abs(x) < 0.05, x, _exprel_series, lambda x: (np.exp(x) - special.exprel(x)) / x)
+    return _where(
+        np.abs(x) < 0.05, x, _exprel_series, lambda x: (np.exp(x) - special.exprel(x)) / x
+    )
 
 
 def _exprel_series(x: Any) -> Any:
@@ -81,11 +87,15 @@ def kolmogorov_slope(y: Any, x: Any) -> Any:
 
 
 def dawsn_slope(y: Any, x: Any) -> Any:
-    return _where(np.abs(x) > 12, x, lambda x: -asymptotic(x), lambda x: 1 - 2 * x * special.dawsn(x))
+    return _where(
+        np.abs(x) > 12, x, lambda x: -asymptotic(x), lambda x: 1 - 2 * x * special.dawsn(x)
+    )
 
 
 def erfcx_slope(y: Any, x: Any) -> Any:
-    """For large x the sum of `dawsn_slope` with alternating signs: it is the same function on the imaginary axis."""
+    """For large x the sum of `dawsn_slope` with alternating signs: it is the same function on the
+    imaginary axis.
+    """
 
     def far(x: Any) -> Any:
         return _TWO_OVER_ROOT_PI * asymptotic(x, sign=-1)
@@ -100,7 +110,9 @@ def log_ndtr_slope(y: Any, x: Any) -> Any:
     def low(x: Any) -> Any:
         return root / special.erfcx(-x / math.sqrt(2))
 
-    return _where(x < -1, x, low, lambda x: root / 2 * np.exp(-x * x / 2 - special.log_ndtr(x)), -2.0)
+    return _where(
+        x < -1, x, low, lambda x: root / 2 * np.exp(-x * x / 2 - special.log_ndtr(x)), -2.0
+    )
 
 
 def owens_t(y: Any, h: Any, a: Any) -> Any:
@@ -111,7 +123,10 @@ def owens_t(y: Any, h: Any, a: Any) -> Any:
 
 
 def powm1(v: Any, x: Any, y: Any) -> Any:
-    return (lambda: y * np.power(x, np.where(y == 0, 0.0, y - 1)), lambda: special.xlogy(np.power(x, y), x))
+    return (
+        lambda: y * np.power(x, np.where(y == 0, 0.0, y - 1)),
+        lambda: special.xlogy(np.power(x, y), x),
+    )
 
 
 def fresnel(values: Any, x: Any) -> Any:
@@ -123,7 +138,9 @@ def sici(values: Any, x: Any) -> Any:
 
 
 def sinc(x: Any, sign: int) -> Any:
-    """sinh(x) / x, or sin(x) / x for the sign -1. Near zero it is a series, since derivatives of the quotient cancel."""
+    """sinh(x) / x, or sin(x) / x for the sign -1. Near zero it is a series, since derivatives of
+    the quotient cancel.
+    """
 
     def series(x: Any) -> Any:
         total: Any = 1.0

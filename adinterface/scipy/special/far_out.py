@@ -1,11 +1,14 @@
-"""Functions of `scipy.special` that are right for large arguments, from engine functions that are right for small ones.
+"""Functions of `scipy.special` that are right for large arguments, from engine functions that are
+right for small ones.
 
-The rule of an engine often computes a small derivative as a difference of large numbers. For erfcx(x) it is 2 x erfcx(x) -
-2/sqrt(pi), which cancels completely at x = 1e8. Each function here takes the namespace and the engine functions that it
-needs. It is composed so that its derivatives of every order are right too.
+The rule of an engine often computes a small derivative as a difference of large numbers. For
+erfcx(x) it is 2 x erfcx(x) - 2/sqrt(pi), which cancels completely at x = 1e8. Each function here
+takes the namespace and the engine functions that it needs. It is composed so that its derivatives
+of every order are right too.
 
-Sources: NIST Digital Library of Mathematical Functions, 5.5 (reflection), 7.12 (error functions), 8.7 (incomplete gamma) and
-10.40 (modified Bessel functions); Press and others, Numerical Recipes, 6.1, for the beta function from gammaln.
+Sources: NIST Digital Library of Mathematical Functions, 5.5 (reflection), 7.12 (error functions),
+8.7 (incomplete gamma) and 10.40 (modified Bessel functions); Press and others, Numerical Recipes,
+6.1, for the beta function from gammaln.
 """
 
 from __future__ import annotations
@@ -22,10 +25,16 @@ Native = Callable[..., Array]
 
 
 def require(
-    xp: ModuleType, valid: Array, value: Array, arguments: Sequence[Array], function: str, domain: str, remedy: str = ""
+    xp: ModuleType,
+    valid: Array,
+    value: Array,
+    arguments: Sequence[Array],
+    function: str,
+    domain: str,
+    remedy: str = "",
 ) -> Array:
-    """`found`, if all is valid; an error if not. NaN, and so are the derivatives, in the places that are not valid where the
-    engine does not know the numbers yet.
+    """`found`, if all is valid; an error if not. NaN, and so are the derivatives, in the places
+    that are not valid where the engine does not know the numbers yet.
 
     remedy: a sentence of the error with a specific remedy, before the general ones.
     """
@@ -38,14 +47,19 @@ def require(
         return value
     if not right:
         raise NumpyCodeError(
-            f"numpy_function: scipy.special.{function} has a derivative here for {domain} alone. {remedy}Keep the arguments "
-            f"there, with np.where on the arguments, or use AutoFiniteDifferences()."
+            f"numpy_function: scipy.special.{function} has a derivative here for {domain} alone."
+            f" {remedy}Keep the arguments there, with np.where on the arguments, or use"
+            " AutoFiniteDifferences()."
         )
     return value
 
 
-def either(xp: ModuleType, far: Array, x: Array, there: Native, here: Native, stand_in: float = 1.0) -> Array:
-    """there(x) for large x and here(x) elsewhere. Neither gets the arguments of the other, where it may be infinite."""
+def either(
+    xp: ModuleType, far: Array, x: Array, there: Native, here: Native, stand_in: float = 1.0
+) -> Array:
+    """there(x) for large x and here(x) elsewhere. Neither gets the arguments of the other, where it
+    may be infinite.
+    """
     instead = xp.full_like(x, stand_in)
     beyond = xp.where(far, x, xp.full_like(x, 1e4))
     return xp.where(far, there(beyond), here(xp.where(far, instead, x)))
@@ -63,20 +77,27 @@ def polynomial(x: Array, coefficients: Sequence[float]) -> Array:
     return total
 
 
-# Error functions -----------------------------------------------------------------------------------------------------
+# Error functions
+# ------------------------------------------------------------------------------------------------
 
 _ERFCX = [(-1) ** n * math.prod(range(1, 2 * n, 2)) / 2.0**n for n in range(8)]
 _DAWSON = [math.prod(range(1, 2 * n, 2)) / 2.0**n for n in range(10)]
 
 
 def erfcx(xp: ModuleType, native: Native, x: Array) -> Array:
-    """The derivative by the engine is the difference of two numbers near 1, which loses more digits in a narrow dtype."""
+    """The derivative by the engine is the difference of two numbers near 1, which loses more digits
+    in a narrow dtype.
+    """
     far = x > (12 if _is_narrow(x) else 50)
-    return either(xp, far, x, lambda x: polynomial((1 / x) ** 2, _ERFCX) / x / math.sqrt(math.pi), native)
+    return either(
+        xp, far, x, lambda x: polynomial((1 / x) ** 2, _ERFCX) / x / math.sqrt(math.pi), native
+    )
 
 
 def dawsn(xp: ModuleType, native: Native, x: Array) -> Array:
-    return either(xp, xp.abs(x) > 50, x, lambda x: polynomial((1 / x) ** 2, _DAWSON) / x / 2, native)
+    return either(
+        xp, xp.abs(x) > 50, x, lambda x: polynomial((1 / x) ** 2, _DAWSON) / x / 2, native
+    )
 
 
 def log_ndtr(xp: ModuleType, erfc: Native, scaled: Native, x: Array) -> Array:
@@ -93,7 +114,8 @@ def log_ndtr(xp: ModuleType, erfc: Native, scaled: Native, x: Array) -> Array:
     return xp.where(low, lower(xp.where(low, x, xp.full_like(x, -2.0))), result)
 
 
-# Modified Bessel functions -------------------------------------------------------------------------------------------
+# Modified Bessel functions
+# -------------------------------------------------------------------------------------------
 
 
 def _hankel(order: int) -> list[float]:
@@ -125,13 +147,20 @@ def scaled_bessel(order: int) -> Callable[..., Array]:
 
     def code(xp: ModuleType, native: Native, x: Array) -> Array:
         near = xp.abs(x) < (0.5 if order else 0.0)
-        result = either(xp, xp.abs(x) > 200, xp.where(near, xp.ones_like(x), x), lambda x: series(xp, x), native)
-        return xp.where(near, near_zero(xp, xp.where(near, x, xp.zeros_like(x))), result) if order else result
+        result = either(
+            xp, xp.abs(x) > 200, xp.where(near, xp.ones_like(x), x), lambda x: series(xp, x), native
+        )
+        return (
+            xp.where(near, near_zero(xp, xp.where(near, x, xp.zeros_like(x))), result)
+            if order
+            else result
+        )
 
     return code
 
 
-# Gamma and what is made of it ----------------------------------------------------------------------------------------
+# Gamma and what is made of it
+# ----------------------------------------------------------------------------------------
 
 
 def sine_of_pi(xp: ModuleType, x: Array) -> Array:
@@ -167,7 +196,9 @@ def digamma(xp: ModuleType, native: Native, x: Array) -> Array:
 
 
 def log_rise(xp: ModuleType, gammaln: Native, polygamma: Native, a: Array, b: Array) -> Array:
-    """log(gamma(a + b) / gamma(a)) for positive a and a + b, also where b is so small that both gammas are nearly equal."""
+    """log(gamma(a + b) / gamma(a)) for positive a and a + b, also where b is so small that both
+    gammas are nearly equal.
+    """
     small = xp.abs(b) < (0.05 if _is_narrow(a) else 0.01) * a  # the series has six terms
     step = xp.where(small, b, xp.zeros_like(b))
     series = step * polynomial(step, [polygamma(n, a) / math.factorial(n + 1) for n in range(6)])
@@ -192,7 +223,11 @@ def beta(xp: ModuleType, gammaln: Native, polygamma: Native, a: Array, b: Array)
     arguments, valid = (a, b), _has_beta(xp, a, b)
     a, b = _where_valid(xp, valid, a, b)
     smaller = xp.minimum(a, b)
-    odd = (smaller < 0) & (smaller != xp.floor(smaller)) & (xp.remainder(xp.floor(smaller), xp.full_like(a, 2.0)) == 1)
+    odd = (
+        (smaller < 0)
+        & (smaller != xp.floor(smaller))
+        & (xp.remainder(xp.floor(smaller), xp.full_like(a, 2.0)) == 1)
+    )
     size = xp.exp(_log_of_beta(xp, gammaln, polygamma, a, b))
     return require(xp, valid, xp.where(odd, -size, size), arguments, "beta", "a + b > 0")
 
@@ -206,7 +241,9 @@ def _where_valid(xp: ModuleType, valid: Array, *arguments: Array) -> list[Array]
 
 
 def binom(xp: ModuleType, gammaln: Native, polygamma: Native, n: Array, k: Array) -> Array:
-    """gamma(n + 1) / gamma(n - k + 1) / gamma(k + 1). By reflection at its zeros, where the divisors have poles."""
+    """gamma(n + 1) / gamma(n - k + 1) / gamma(k + 1). By reflection at its zeros, where the
+    divisors have poles.
+    """
     arguments, valid = (n, k), (n > -1) | xp.isnan(n) | xp.isnan(k)
     n, k = _where_valid(xp, valid, n, k)
     rest = n - k
@@ -219,7 +256,11 @@ def binom(xp: ModuleType, gammaln: Native, polygamma: Native, n: Array, k: Array
     whole_n, whole_k = xp.round(n), xp.round(k)
     integer = xp.where(rest < k, whole_n - whole_k, whole_k)
     part = xp.where(rest < k, (n - whole_n) - (k - whole_k), k - whole_k)
-    sine = -_sine_of_pi(xp, xp.where(inside, xp.ones_like(n), integer), xp.where(inside, xp.full_like(n, 0.25), part))
+    sine = -_sine_of_pi(
+        xp,
+        xp.where(inside, xp.ones_like(n), integer),
+        xp.where(inside, xp.full_like(n, 0.25), part),
+    )
     outer = xp.exp(_log_of_beta(xp, gammaln, polygamma, n + 1, -k_out)) * sine / math.pi
     result = xp.where(inside, middle, outer)
     return require(xp, valid, result, arguments, "binom", "n > -1")
@@ -230,20 +271,30 @@ def poch(xp: ModuleType, gammaln: Native, polygamma: Native, z: Array, m: Array)
     arguments = (z, m)
     valid = (((z > 0) & (z + m > 0)) | ((z == 0) & (m > 0))) | xp.isnan(z + m)
     z, m = _where_valid(xp, valid, z, m)
-    near = xp.abs(m) < z / 2  # where the quotient's derivative by z would be a difference of equal numbers
+    # where the quotient's derivative by z would be a difference of equal numbers
+    near = xp.abs(m) < z / 2
     quotient = xp.where(near, 1 - m / (z + m), z / (z + m))
     result = quotient * xp.exp(log_rise(xp, gammaln, polygamma, z + 1, m))
     return require(xp, valid, result, arguments, "poch", "z >= 0 and z + m > 0")
 
 
-# Incomplete gamma functions ------------------------------------------------------------------------------------------
+# Incomplete gamma functions
+# ------------------------------------------------------------------------------------------
 
 #: Of log(gamma(1 + a)) in powers of a: -gamma, then (-1)**n zeta(n) / n.
-_LOG_GAMMA = [-0.5772156649015329, 0.8224670334241132, -0.40068563438653143, 0.27058080842778454, -0.20738555102867398]
+_LOG_GAMMA = [
+    -0.5772156649015329,
+    0.8224670334241132,
+    -0.40068563438653143,
+    0.27058080842778454,
+    -0.20738555102867398,
+]
 
 
 def small_shape_complement(xp: ModuleType, a: Array, x: Array) -> Array:
-    """gammaincc(a, x) for a below 1e-3 and x below 1, where it is a difference of numbers near 1."""
+    """gammaincc(a, x) for a below 1e-3 and x below 1, where it is a difference of numbers near
+    1.
+    """
     log = xp.log(x)
     exponent = a * (log - polynomial(a, _LOG_GAMMA))
     total: Any = xp.zeros_like(x)

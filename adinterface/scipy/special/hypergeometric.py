@@ -1,4 +1,6 @@
-"""Hypergeometric functions. Source: NIST Digital Library of Mathematical Functions, 13.3, 15.5, 16.3."""
+"""Hypergeometric functions. Source: NIST Digital Library of Mathematical Functions, 13.3, 15.5,
+16.3.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from .ufunc_rules import alike, in_double, ruled
 
 
 def _right_hyperu(a: Any, b: Any, x: Any) -> Any:
-    """By the integral, direct or after Kummer's transformation (DLMF 13.2.40). SciPy's hyperu(1.3, 2, 11.3) is off by 2e-7.
+    """By the integral, direct or after Kummer's transformation (DLMF 13.2.40). SciPy's hyperu(1.3,
+    2, 11.3) is off by 2e-7.
 
     The SciPy value where neither converges and a transformation confirms it; NaN elsewhere.
     """
@@ -29,27 +32,34 @@ def _right_hyperu(a: Any, b: Any, x: Any) -> Any:
 
 
 hyperu_checked: Callable[..., Any] = ruled(
-    "hyperu", in_double(_right_hyperu), lambda y, a, b, x: -a * hyperu_checked(a + 1, b + 1, x), orders=2,
-    what="first two arguments",
+    "hyperu", in_double(_right_hyperu), lambda y, a, b, x: -a * hyperu_checked(a + 1, b + 1, x),
+    orders=2, what="first two arguments",
 )  # fmt: skip
 
 
 def by_places(rows: Callable[..., Any], *places: int) -> Callable[..., Any]:
-    """The derivative by one parameter, or by two, of a function of hyper-dual numbers; of the dtype of the arguments."""
+    """The derivative by one parameter, or by two, of a function of hyper-dual numbers; of the dtype
+    of the arguments.
+    """
     return in_double(lambda *args: in_blocks(rows, places, *args)[-1])
 
 
-def later(functions: Sequence[Callable[..., Any]], *args: Any, factor: float = 1.0) -> list[Callable[[], Any]]:
+def later(
+    functions: Sequence[Callable[..., Any]], *args: Any, factor: float = 1.0
+) -> list[Callable[[], Any]]:
     """Partial derivatives that take long to compute: each is computed only if it is used."""
     return [lambda f=f: factor * f(*args) for f in functions]  # type: ignore[misc]
 
 
-def by_parameters(name: str, rows: Callable[..., Any], count: int, by_others: Callable[..., Any]) -> list[Callable[..., Any]]:
-    """The derivatives of a function by its first `count` arguments, which can be differentiated again.
+def by_parameters(
+    name: str, rows: Callable[..., Any], count: int, by_others: Callable[..., Any]
+) -> list[Callable[..., Any]]:
+    """The derivatives of a function by its first `count` arguments, which can be differentiated
+    again.
 
     rows: the function, of hyper-dual numbers.
-    by_others: from the place of a parameter, the derivative by it, and the arguments. It returns the derivatives of that by the
-    arguments behind the parameters: one, or a tuple.
+    by_others: from the place of a parameter, the derivative by it, and the arguments. It returns
+    the derivatives of that by the arguments behind the parameters: one, or a tuple.
     """
     second: dict[tuple[int, int], Callable[..., Any]] = {}
     for i, j in itertools.combinations_with_replacement(range(count), 2):
@@ -103,9 +113,11 @@ def gauss_partials(y: Any, a: Any, b: Any, c: Any, x: Any) -> tuple[Any, ...]:
 
 
 def _right_gauss(a: Any, b: Any, c: Any, x: Any) -> Any:
-    """SciPy's function, or the series where that is off, as hyp2f1(32.2, 32.2, 2, -7.2) is; NaN where both are.
+    """SciPy's function, or the series where that is off, as hyp2f1(32.2, 32.2, 2, -7.2) is; NaN
+    where both are.
 
-    The SciPy value is used where little can cancel and Pfaff's or Euler's transformation confirms it (DLMF 15.8.1).
+    The SciPy value is used where little can cancel and Pfaff's or Euler's transformation confirms
+    it (DLMF 15.8.1).
     """
     if any(np.asarray(part).dtype.kind == "c" for part in (a, b, c, x)):
         return special.hyp2f1(a, b, c, x)
@@ -116,11 +128,16 @@ def _right_gauss(a: Any, b: Any, c: Any, x: Any) -> Any:
         below = x < 0
         other = special.hyp2f1(np.where(below, a, c - a), c - b, c, np.where(below, x / (x - 1), x))
         other = other * np.exp(np.where(below, -a, c - a - b) * np.log1p(-x))
-        unsure = ~((np.abs(values - other) <= 1e-10 * np.abs(values)) & (series.risk_of_hyp2f1(a, b, c, x) <= _RISK))
+        unsure = ~(
+            (np.abs(values - other) <= 1e-10 * np.abs(values))
+            & (series.risk_of_hyp2f1(a, b, c, x) <= _RISK)
+        )
         unsure &= np.isfinite(values) & (x < 1)
         if np.any(unsure):
             values = np.array(values)
-            values[unsure] = in_blocks(series.hyp2f1, (), a[unsure], b[unsure], c[unsure], x[unsure])[0]
+            values[unsure] = in_blocks(
+                series.hyp2f1, (), a[unsure], b[unsure], c[unsure], x[unsure]
+            )[0]
     return np.asarray(values, dtype)
 
 

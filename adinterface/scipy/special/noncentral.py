@@ -1,9 +1,11 @@
-"""Noncentral distributions (chi squared, Fisher's F, Student's t), and others whose ufuncs are private in SciPy.
+"""Noncentral distributions (chi squared, Fisher's F, Student's t), and others whose ufuncs are
+private in SciPy.
 
-The first two are mixtures of central distributions: a Poisson count is added to the degrees of freedom. So the derivative
-by the noncentrality is a difference of two distributions. Sources: NIST Digital Library of Mathematical Functions, 8.8,
-10.25, 13.6; Johnson, Kotz and Balakrishnan, Continuous univariate distributions 2, 1995, chapters 29 to 31. Inverses by the
-implicit function theorem.
+The first two are mixtures of central distributions: a Poisson count is added to the degrees of
+freedom. So the derivative by the noncentrality is a difference of two distributions. Sources: NIST
+Digital Library of Mathematical Functions, 8.8, 10.25, 13.6; Johnson, Kotz and Balakrishnan,
+Continuous univariate distributions 2, 1995, chapters 29 to 31. Inverses by the implicit function
+theorem.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from .hypergeometric import by_parameters, kummer_by, limit_by
 from .probability import cumulative, gamma_density, inverse, ratio
 from .ufunc_rules import in_double, ruled, scipy_ufunc
 
-# Chi squared ---------------------------------------------------------------------------------------------------------
+# Chi squared
+# ------------------------------------------------------------------------------------------------
 
 
 def _gamma_mixture_density(a: Any, rate: Any, x: Any) -> Any:
@@ -28,7 +31,9 @@ def _gamma_mixture_density(a: Any, rate: Any, x: Any) -> Any:
     among = (rate > 0) & (x > 0)
     known, at = np.where(among, rate, 1.0), np.where(among, x, 1.0)
     root = np.sqrt(known * at)
-    density = np.exp(-((np.sqrt(known) - np.sqrt(at)) ** 2) + (a - 1) / 2 * np.log(at / known)) * special.ive(a - 1, 2 * root)
+    density = np.exp(
+        -((np.sqrt(known) - np.sqrt(at)) ** 2) + (a - 1) / 2 * np.log(at / known)
+    ) * special.ive(a - 1, 2 * root)
     return np.where(among, density, np.exp(-rate) * gamma_density(a, x))
 
 
@@ -45,7 +50,9 @@ chi_squared_density: Callable[..., Any] = ruled(
 
 def _density_by_shape(a: Any, rate: Any, x: Any) -> Any:
     z = rate * x
-    return chi_squared_density(a, rate, x) * (np.log(x) - special.psi(a) + limit_by[0](a, z) / special.hyp0f1(a, z))
+    return chi_squared_density(a, rate, x) * (
+        np.log(x) - special.psi(a) + limit_by[0](a, z) / special.hyp0f1(a, z)
+    )
 
 
 _chi_squared_by: list[Callable[..., Any]] = [
@@ -78,7 +85,8 @@ def chi_squared_inverse(sign: int) -> Callable[..., Any]:
     return inverse(sign, halved, chi_squared_density_of, level_first=True)
 
 
-# Fisher's F ----------------------------------------------------------------------------------------------------------
+# Fisher's F
+# ------------------------------------------------------------------------------------------------
 
 
 def _beta_mixture_density(a: Any, b: Any, rate: Any, x: Any) -> Any:
@@ -102,7 +110,9 @@ def _f_density_by(i: int, a: Any, b: Any, rate: Any, x: Any) -> Any:
     z = rate * x
     slope = kummer_by[0](a + b, a, z) + (kummer_by[1](a + b, a, z) if i == 0 else 0.0)
     log = np.log(x) - special.psi(a) if i == 0 else np.log1p(-x) - special.psi(b)
-    return f_density(a, b, rate, x) * (log + special.psi(a + b) + slope / special.hyp1f1(a + b, a, z))
+    return f_density(a, b, rate, x) * (
+        log + special.psi(a + b) + slope / special.hyp1f1(a + b, a, z)
+    )
 
 
 _by_f: list[Callable[..., Any]] = by_parameters(
@@ -118,7 +128,9 @@ def _beta_mixture(sign: int, function: Callable[..., Any]) -> Callable[..., Any]
     def by_rate(*args: Any) -> Any:
         return sign * (value(args[0] + 1, *args[1:]) - value(*args))
 
-    value: Callable[..., Any] = ruled("ncfdtr", function, cumulative(sign, [*_by_f, by_rate], f_density))
+    value: Callable[..., Any] = ruled(
+        "ncfdtr", function, cumulative(sign, [*_by_f, by_rate], f_density)
+    )
     return value
 
 
@@ -143,17 +155,20 @@ def f_inverse(sign: int, level_first: bool = False) -> Callable[..., Any]:
     slopes = (
         lambda n, d, nc, x: fisher(_by_f[0], x, n, d, nc) / 2 + x / n * fisher_density(n, d, nc, x),
         lambda n, d, nc, x: fisher(_by_f[1], x, n, d, nc) / 2 - x / d * fisher_density(n, d, nc, x),
-        lambda n, d, nc, x: fisher(lambda a, *rest: f_lower(a + 1, *rest) - f_lower(a, *rest), x, n, d, nc) / 2,
+        lambda n, d, nc, x: (
+            fisher(lambda a, *rest: f_lower(a + 1, *rest) - f_lower(a, *rest), x, n, d, nc) / 2
+        ),
     )
     return inverse(sign, slopes, fisher_density, level_first)
 
 
-# Student's t ---------------------------------------------------------------------------------------------------------
+# Student's t
+# ------------------------------------------------------------------------------------------------
 
 
 def _over_chi(inner: Callable[..., Any], order: int) -> Callable[..., Any]:
-    """The mean of a function of t, the noncentrality and S, or its first or second derivative by the degrees of freedom.
-    S^2 is chi squared over its degrees of freedom.
+    """The mean of a function of t, the noncentrality and S, or its first or second derivative by
+    the degrees of freedom. S^2 is chi squared over its degrees of freedom.
 
     An integral over log(S), for which the trapezoidal rule converges geometrically.
     """
@@ -183,7 +198,10 @@ def moment(m: int, order: int) -> Callable[..., Any]:
     if (m, order) not in _MOMENTS:
         _MOMENTS[m, order] = ruled(
             "the density of noncentral t",
-            _over_chi(lambda s, nc, t: s**m * np.exp(-((t * s - nc) ** 2) / 2) / math.sqrt(2 * math.pi), order),
+            _over_chi(
+                lambda s, nc, t: s**m * np.exp(-((t * s - nc) ** 2) / 2) / math.sqrt(2 * math.pi),
+                order,
+            ),
             lambda y, df, nc, t: (
                 lambda: (moment(m, order + 1) if order < 2 else _NO_MORE)(df, nc, t),
                 lambda: t * moment(m + 1, order)(df, nc, t) - nc * y,
@@ -197,7 +215,10 @@ _NO_MORE = ruled("nctdtr, differentiated twice,", lambda df, nc, t: np.nan * t, 
 
 
 def _t_slopes(order: int) -> list[Callable[..., Any]]:
-    return [_t_by_df[order] if order < 2 else _NO_MORE, lambda df, nc, t: -moment(0, order)(df, nc, t)]
+    return [
+        _t_by_df[order] if order < 2 else _NO_MORE,
+        lambda df, nc, t: -moment(0, order)(df, nc, t),
+    ]
 
 
 def t_partials(sign: int, order: int) -> Callable[..., Any]:
@@ -205,17 +226,24 @@ def t_partials(sign: int, order: int) -> Callable[..., Any]:
 
 
 _t_by_df = [
-    ruled("nctdtr, differentiated,", _over_chi(lambda s, nc, t: special.ndtr(t * s - nc), order), t_partials(1, order))
+    ruled(
+        "nctdtr, differentiated,",
+        _over_chi(lambda s, nc, t: special.ndtr(t * s - nc), order),
+        t_partials(1, order),
+    )
     for order in (1, 2)
 ]
-t_upper: Callable[..., Any] = ruled("nctdtr", lambda df, nc, t: scipy_ufunc("_nct_sf")(t, df, nc), t_partials(-1, 0))
+t_upper: Callable[..., Any] = ruled(
+    "nctdtr", lambda df, nc, t: scipy_ufunc("_nct_sf")(t, df, nc), t_partials(-1, 0)
+)
 
 
 def t_inverse(sign: int, level_first: bool = False) -> Callable[..., Any]:
     return inverse(sign, _t_slopes(0), moment(1, 0), level_first)
 
 
-# Others --------------------------------------------------------------------------------------------------------------
+# Others
+# ------------------------------------------------------------------------------------------------
 
 
 def skew_normal_inverse(sign: int) -> Callable[..., Any]:
@@ -240,7 +268,9 @@ def _box_cox_slope(power: Any, log: Any) -> Any:
 
 
 def tukey_lambda(p: Any, x: Any, power: Any) -> Any:
-    """The density of the distribution with quantiles (p^power - (1 - p)^power) / power; zero outside its support."""
+    """The density of the distribution with quantiles (p^power - (1 - p)^power) / power; zero
+    outside its support.
+    """
     inside = (p > 0) & (p < 1)
     at = np.where(inside, p, 0.5)
     slope = at ** (power - 1) + (1 - at) ** (power - 1)

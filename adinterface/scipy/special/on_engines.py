@@ -16,10 +16,13 @@ from .ufunc_rules import natively, ruled, scipy_ufunc
 
 
 class NativeFunctions(Protocol):
-    """The attribute `special` of an engine's `numpy_sources`. Its other functions need no correction.
+    """The attribute `special` of an engine's `numpy_sources`. Its other functions need no
+    correction.
 
-    PARTS: functions of the engine's arrays, by the names of scipy.special, that the table corrects or gives derivatives.
-    around: from a function that is made of them to one of any arguments, which converts these to arrays of one dtype.
+    PARTS: functions of the engine's arrays, by the names of scipy.special, that the table corrects
+        or gives derivatives.
+    around: from a function that is made of them to one of any arguments, which converts these to
+        arrays of one dtype.
     """
 
     PARTS: Mapping[str, Function]
@@ -51,13 +54,19 @@ def source_of(name: str, library: Library) -> Source | None:
     if row is None:
         return None
     natives = _natives(library)
-    if natives is not None and row.corrected is not None and all(part in natives.PARTS for part in row.parts):
+    if (
+        natives is not None
+        and row.corrected is not None
+        and all(part in natives.PARTS for part in row.parts)
+    ):
         return Source.CORRECTED
     if natives is not None and row.partials is not None and name in natives.PARTS:
         return Source.NATIVE_VALUES
     if row.composed is not None:
         return Source.COMPOSED
-    return Source.CODE if row.code is not None else Source.SCIPY if row.partials is not None else None
+    return (
+        Source.CODE if row.code is not None else Source.SCIPY if row.partials is not None else None
+    )
 
 
 def on_engine(name: str, engine: Engine) -> Function | None:
@@ -92,12 +101,16 @@ def _corrected(name: str, parts: Mapping[str, Function], namespace: Any) -> Func
 def _numpy_code(name: str) -> Function:
     """The function as NumPy code."""
     row = TABLE[name]
-    return row.code or ruled(name, scipy_ufunc(name), row.partials, orders=row.orders, what=row.what)
+    return row.code or ruled(
+        name, scipy_ufunc(name), row.partials, orders=row.orders, what=row.what
+    )
 
 
 @functools.cache
 def with_partials(name: str, native: Function) -> Function:
-    """An engine's own function, on its own arrays, with the derivatives that the table has for it."""
+    """An engine's own function, on its own arrays, with the derivatives that the table has for
+    it.
+    """
 
     def function(*args: Any) -> Any:
         engine = next(x._engine for x in args if isinstance(x, NumpyArray))
@@ -122,6 +135,12 @@ def _of_complex_numbers(name: str) -> Function:
 
 
 def of_complex(name: str, engine: Engine) -> Callable[..., Any] | None:
-    """SciPy's function on an engine's complex arrays; None where engines take them themselves or SciPy does not."""
+    """SciPy's function on an engine's complex arrays; None where engines take them themselves or
+    SciPy does not.
+    """
     row = TABLE.get(name)
-    return None if row is None or row.complex_partials is None else natively(_of_complex_numbers(name), engine)
+    return (
+        None
+        if row is None or row.complex_partials is None
+        else natively(_of_complex_numbers(name), engine)
+    )

@@ -20,11 +20,15 @@ def one_degree_less(name: str, n: Any, *rest: Any) -> Any:
 
 
 def lowered(name: str, factor: Callable[..., Any], *rises: int) -> Callable[..., Any]:
-    """The slope of a polynomial: a factor times that of one degree less, whose parameters are raised by so much."""
+    """The slope of a polynomial: a factor times that of one degree less, whose parameters are
+    raised by so much.
+    """
 
     def slope(y: Any, n: Any, *rest: Any) -> Any:
         *parameters, x = rest
-        return factor(n, *parameters) * one_degree_less(name, n, *[p + rise for p, rise in zip(parameters, rises)], x)
+        return factor(n, *parameters) * one_degree_less(
+            name, n, *[p + rise for p, rise in zip(parameters, rises)], x
+        )
 
     return slope
 
@@ -41,20 +45,32 @@ def chebyt_slope(n: Any, x: Any) -> Any:
 
 
 def chebyu_slope(n: Any, x: Any) -> Any:
-    return np.where(n < -1, -2.0, 2.0) * one_degree_less("gegenbauer", np.maximum(n, -n - 2), 2.0, x)
+    return np.where(n < -1, -2.0, 2.0) * one_degree_less(
+        "gegenbauer", np.maximum(n, -n - 2), 2.0, x
+    )
 
 
 @of_scipy(special.assoc_legendre_p_all)
-def assoc_legendre_p_all(n: int, m: int, z: Any, *, branch_cut: int = 2, norm: bool = False, diff_n: int = 0) -> Any:
-    """By the recurrence in the degree, for z between -1 and 1: shape (diff_n + 1, n + 1, 2 m + 1, ...)."""
+def assoc_legendre_p_all(
+    n: int, m: int, z: Any, *, branch_cut: int = 2, norm: bool = False, diff_n: int = 0
+) -> Any:
+    """By the recurrence in the degree, for z between -1 and 1: shape (diff_n + 1, n + 1, 2 m + 1,
+    ...).
+    """
     z = inexact(z)
     if branch_cut != 2 or z.dtype.kind == "c":
-        raise unsupported("scipy.special.assoc_legendre_p_all", f"branch_cut={branch_cut} or a complex z")
+        raise unsupported(
+            "scipy.special.assoc_legendre_p_all", f"branch_cut={branch_cut} or a complex z"
+        )
     orders = [*range(m + 1), *range(-m, 0)]
     columns = [_of_order(abs(order), n, z, diff_n) for order in orders]
-    scales = np.array([[_scale(degree, order, norm) for order in orders] for degree in range(n + 1)])
+    scales = np.array(
+        [[_scale(degree, order, norm) for order in orders] for degree in range(n + 1)]
+    )
     table = np.stack([np.stack([np.stack(degree) for degree in column]) for column in columns], 2)
-    return np.swapaxes(table, 0, 1) * np.reshape(scales, (*scales.shape, *[1] * len(z.shape))).astype(z.dtype)
+    return np.swapaxes(table, 0, 1) * np.reshape(
+        scales, (*scales.shape, *[1] * len(z.shape))
+    ).astype(z.dtype)
 
 
 def _of_order(m: int, n: int, z: Any, diff_n: int) -> list[list[Any]]:
@@ -62,14 +78,24 @@ def _of_order(m: int, n: int, z: Any, diff_n: int) -> list[list[Any]]:
     w, h, zero = 1 - z * z, m / 2, 0 * z
     first = (1 + zero) if m == 0 else w**h
     second = -m * z * w ** (h - 1) if m else zero
-    third = zero if m == 0 else -m * w ** (h - 1) + (m * (m - 2) * z * z * w ** (h - 2) if m != 2 else 0)
+    third = (
+        zero
+        if m == 0
+        else -m * w ** (h - 1) + (m * (m - 2) * z * z * w ** (h - 2) if m != 2 else 0)
+    )
     size = float((-1) ** m * math.prod(range(1, 2 * m, 2)))
-    rows = [[zero] * (diff_n + 1)] * m + [[size * each for each in (first, second, third)[: diff_n + 1]]]
+    rows = [[zero] * (diff_n + 1)] * m + [
+        [size * each for each in (first, second, third)[: diff_n + 1]]
+    ]
     for degree in range(m, n):
         now, before = rows[degree], rows[degree - 1] if degree > m else [zero] * (diff_n + 1)
         rows.append(
             [
-                ((2 * degree + 1) * (z * now[k] + (k * now[k - 1] if k else 0)) - (degree + m) * before[k]) / (degree - m + 1)
+                (
+                    (2 * degree + 1) * (z * now[k] + (k * now[k - 1] if k else 0))
+                    - (degree + m) * before[k]
+                )
+                / (degree - m + 1)
                 for k in range(diff_n + 1)
             ]
         )

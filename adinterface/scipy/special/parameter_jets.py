@@ -1,10 +1,11 @@
-"""Derivatives of special functions by their parameters, from the series and continued fractions that define them.
+"""Derivatives of special functions by their parameters, from the series and continued fractions
+that define them.
 
-Each term is differentiated along with the sum, in hyper-dual numbers. The result is NaN where the sum cancels too much.
-Functions take such parameters first, and arrays of one axis. Sources: Moore, Algorithm
-AS 187: Derivatives of the incomplete gamma integral, Applied Statistics, 1982; Boik and Robison-Cox, Derivatives of the
-incomplete beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9,
-8.17, 10.32 and 25.11.
+Each term is differentiated along with the sum, in hyper-dual numbers. The result is NaN where the
+sum cancels too much. Functions take such parameters first, and arrays of one axis. Sources: Moore,
+Algorithm AS 187: Derivatives of the incomplete gamma integral, Applied Statistics, 1982; Boik and
+Robison-Cox, Derivatives of the incomplete beta function, Journal of Statistical Software, 1998;
+NIST Digital Library of Mathematical Functions, 8.7, 8.9, 8.17, 10.32 and 25.11.
 """
 
 from __future__ import annotations
@@ -15,7 +16,18 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from .hyper_dual import EPSILON, Numbers, composed, exponential, inverse, line, ones, over, product, times
+from .hyper_dual import (
+    EPSILON,
+    Numbers,
+    composed,
+    exponential,
+    inverse,
+    line,
+    ones,
+    over,
+    product,
+    times,
+)
 
 #: How many terms are taken at most, and how much of a sum may be lost to rounding.
 _TERMS, _LOSS = 6_000, 1e-10
@@ -30,12 +42,16 @@ def _sum(step: Callable[[Numbers, int], Numbers], term: Numbers) -> Numbers:
         largest = np.maximum(largest, size)
         if n % 8 == 0 and not np.any(size > EPSILON / 4 * np.abs(total) + 1e-300):
             break
-    lost = (size > EPSILON * 16 * np.abs(total) + 1e-300) | (largest * EPSILON > _LOSS * np.abs(total) + 1e-300)
+    lost = (size > EPSILON * 16 * np.abs(total) + 1e-300) | (
+        largest * EPSILON > _LOSS * np.abs(total) + 1e-300
+    )
     return np.where(lost, np.nan, total)
 
 
 def _fraction(first: Numbers, step: Callable[[int], tuple[Numbers, Numbers]]) -> Numbers:
-    """1 / (b0 + a1 / (b1 + a2 / (b2 + ...))) by Lentz's method: `first` is b0, step(n) is (a, b)."""
+    """1 / (b0 + a1 / (b1 + a2 / (b2 + ...))) by Lentz's method: `first` is b0, step(n) is (a,
+    b).
+    """
     d = inverse(first)
     c, total = 1e300 * ones(*first.shape), d
     for n in range(1, _TERMS):
@@ -45,13 +61,15 @@ def _fraction(first: Numbers, step: Callable[[int], tuple[Numbers, Numbers]]) ->
         change = product(c, d)
         total = product(total, change)
         moved = np.abs(change - ones(*first.shape))
-        # What is left of the derivatives' change is rounding: of the size of its parts, which cancel.
+        # What is left of the derivatives' change is rounding: of the size of its parts, which
+        # cancel.
         if n % 8 == 0 and not np.any(moved > 4 * EPSILON * product(np.abs(c), np.abs(d))):
             return total
     return np.where(np.any(moved > 1e-12, axis=0), np.nan, total)
 
 
-# Incomplete gamma ----------------------------------------------------------------------------------------------------
+# Incomplete gamma
+# ------------------------------------------------------------------------------------------------
 
 
 def gammainc(a: Numbers, x: Numbers) -> Numbers:
@@ -70,7 +88,9 @@ def _gamma_front(a: Numbers, x: Numbers) -> Numbers:
     """x^a exp(-x) / gamma(a + 1)."""
     log, one = np.log(x), a[0] + 1
     bend = -special.polygamma(1, one)
-    return exponential([a], a[0] * log - x - special.gammaln(one), [log - special.psi(one)], [[bend]])
+    return exponential(
+        [a], a[0] * log - x - special.gammaln(one), [log - special.psi(one)], [[bend]]
+    )
 
 
 def _gamma_by_series(a: Numbers, x: Numbers) -> Numbers:
@@ -79,16 +99,22 @@ def _gamma_by_series(a: Numbers, x: Numbers) -> Numbers:
 
 
 def _gamma_by_fraction(a: Numbers, x: Numbers) -> Numbers:
-    front = times(_gamma_front(a, x), a, 0.0)  # gamma(a) is gamma(a + 1) / a, which has no pole at zero
-    fraction = _fraction(line(a, -1.0, x + 1), lambda n: (line(a, n, -n * n), line(a, -1.0, x + 2 * n + 1)))
+    # gamma(a) is gamma(a + 1) / a, which has no pole at zero
+    front = times(_gamma_front(a, x), a, 0.0)
+    fraction = _fraction(
+        line(a, -1.0, x + 1), lambda n: (line(a, n, -n * n), line(a, -1.0, x + 2 * n + 1))
+    )
     return -product(front, fraction)
 
 
-# Incomplete beta -----------------------------------------------------------------------------------------------------
+# Incomplete beta
+# ------------------------------------------------------------------------------------------------
 
 
 def betainc(a: Numbers, b: Numbers, x: Numbers) -> Numbers:
-    """The derivatives by a and b, NaN where a first one is lost in rounding. Do not use its value."""
+    """The derivatives by a and b, NaN where a first one is lost in rounding. Do not use its
+    value.
+    """
     inside = (a[0] > 0) & (b[0] > 0) & (x > 0) & (x < 1)
     swapped = inside & (x > (a[0] + 1) / (a[0] + b[0] + 2))
     result, error = np.zeros((2, 1 << (len(a) - 1), x.size))
@@ -96,10 +122,17 @@ def betainc(a: Numbers, b: Numbers, x: Numbers) -> Numbers:
         (inside & ~swapped, 1, a, b, x, np.log1p(-x)), (swapped, -1, b, a, 1 - x, np.log(x))
     ):  # fmt: skip
         if np.any(part):
-            fraction, error[:, part] = _beta_by_fraction(one[:, part], other[:, part], at[part], log_of_rest[part])
+            fraction, error[:, part] = _beta_by_fraction(
+                one[:, part], other[:, part], at[part], log_of_rest[part]
+            )
             result[:, part] = sign * fraction
     if len(a) == 2:
-        share = 16 * EPSILON * special.betainc(a[0], b[0], x) / np.maximum(1.0, a[0] * a[1] + b[0] * b[1])
+        share = (
+            16
+            * EPSILON
+            * special.betainc(a[0], b[0], x)
+            / np.maximum(1.0, a[0] * a[1] + b[0] * b[1])
+        )
         result[1, error[1] > np.maximum(4 * _LOSS * np.abs(result[1]), share)] = np.nan
     result[:, ~((a[0] > 0) & (b[0] > 0) & (x >= 0) & (x <= 1))] = np.nan
     return result
@@ -107,19 +140,33 @@ def betainc(a: Numbers, b: Numbers, x: Numbers) -> Numbers:
 
 def _rise_of_psi(b: Numbers, a: Numbers) -> tuple[Numbers, Numbers]:
     """psi(a + b) - psi(b), and the size of its terms; by a Taylor series for a small a."""
-    result, size = special.psi(a + b) - special.psi(b), np.abs(special.psi(a + b)) + np.abs(special.psi(b))
+    result, size = (
+        special.psi(a + b) - special.psi(b),
+        np.abs(special.psi(a + b)) + np.abs(special.psi(b)),
+    )
     near = a < 0.01 * b
     step, origin = a[near], b[near]
-    result[near] = size[near] = sum(special.polygamma(n, origin) * step**n / math.factorial(n) for n in range(1, 8))
+    result[near] = size[near] = sum(
+        special.polygamma(n, origin) * step**n / math.factorial(n) for n in range(1, 8)
+    )
     return result, size
 
 
-def _beta_by_fraction(a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers) -> tuple[Numbers, Numbers]:
+def _beta_by_fraction(
+    a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers
+) -> tuple[Numbers, Numbers]:
     """The function with its derivatives, and a bound on the rounding error of first ones."""
     log, both = np.log(x), a + b
-    of_one, of_both, together = special.psi(a[0] + 1), special.psi(both[0]), special.polygamma(1, both[0])
+    of_one, of_both, together = (
+        special.psi(a[0] + 1),
+        special.psi(both[0]),
+        special.polygamma(1, both[0]),
+    )
     rise, size = _rise_of_psi(b[0], a[0])
-    bends = [[together - special.polygamma(1, a[0] + 1), together], [together, together - special.polygamma(1, b[0])]]
+    bends = [
+        [together - special.polygamma(1, a[0] + 1), together],
+        [together, together - special.polygamma(1, b[0])],
+    ]
     logs = a[0] * log + b[0] * log_of_rest - special.betaln(a[0], b[0]) - np.log(a[0])
     front = exponential([a, b], logs, [log - of_one + of_both, log_of_rest + rise], bends)
     one = ones(*front.shape)
@@ -133,14 +180,19 @@ def _beta_by_fraction(a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers) 
     fraction = _fraction(one, step)
     sizes = [np.abs(log) + np.abs(of_one) + np.abs(of_both), np.abs(log_of_rest) + size]
     sized = composed([a, b], 0 * x, sizes, 2 * [[0.0, 0.0]])
-    return product(front, fraction), 4 * EPSILON * front[0] * (sized * np.abs(fraction[0]) + np.abs(fraction))
+    return product(front, fraction), 4 * EPSILON * front[0] * (
+        sized * np.abs(fraction[0]) + np.abs(fraction)
+    )
 
 
-# Mixtures ------------------------------------------------------------------------------------------------------------
+# Mixtures
+# ------------------------------------------------------------------------------------------------
 
 
 def _poisson(rate: Numbers) -> tuple[Numbers, Numbers]:
-    """Counts along a new first axis, and their probabilities; all but 1e-16 of the total. NaN where there are too many."""
+    """Counts along a new first axis, and their probabilities; all but 1e-16 of the total. NaN where
+    there are too many.
+    """
     known = rate[np.isfinite(rate)]
     size = min(int(np.max(known + 12 * np.sqrt(np.abs(known)), initial=0.0)) + 40, _TERMS)
     counts = np.arange(size).reshape(-1, *[1] * rate.ndim)
@@ -148,7 +200,9 @@ def _poisson(rate: Numbers) -> tuple[Numbers, Numbers]:
     return counts, np.where(rate + 12 * np.sqrt(np.abs(rate)) + 40 > size + 1, np.nan, weights)
 
 
-def _mixed(function: Callable[..., Numbers], rate: Numbers, a: Numbers, *others: Numbers) -> Numbers:
+def _mixed(
+    function: Callable[..., Numbers], rate: Numbers, a: Numbers, *others: Numbers
+) -> Numbers:
     """The mean of a function of a + j and the others, where j is a Poisson count."""
     counts, weights = _poisson(rate)
 
@@ -172,20 +226,29 @@ def noncentral_beta(a: Numbers, b: Numbers, rate: Numbers, x: Numbers) -> Number
     return _mixed(betainc, rate[0], a, b, x)
 
 
-# Zeta ----------------------------------------------------------------------------------------------------------------
+# Zeta
+# ------------------------------------------------------------------------------------------------
 
 #: B(2n) / (2n)! for n > 0.
-_BERNOULLI = [float(b) / math.factorial(2 * n) for n, b in enumerate(special.bernoulli(24)[::2])][1:]
+_BERNOULLI = [float(b) / math.factorial(2 * n) for n, b in enumerate(special.bernoulli(24)[::2])][
+    1:
+]
 
 
 def zeta(s: Numbers, q: Numbers) -> Numbers:
-    """Hurwitz's function and its derivatives by s, for s > -3; the rest of its sum by the formula of Euler and Maclaurin."""
+    """Hurwitz's function and its derivatives by s, for s > -3; the rest of its sum by the formula
+    of Euler and Maclaurin.
+    """
 
     def power(base: Numbers, shift: float) -> Numbers:
         return exponential([s], -(s[0] + shift) * np.log(base), [-np.log(base)], [[0.0]])
 
     rest = q + 12
-    total = np.sum([power(q + n, 0.0) for n in range(12)], axis=0) + over(power(rest, -1.0), s, -1.0) + power(rest, 0.0) * 0.5
+    total = (
+        np.sum([power(q + n, 0.0) for n in range(12)], axis=0)
+        + over(power(rest, -1.0), s, -1.0)
+        + power(rest, 0.0) * 0.5
+    )
     rising = line(s, 1.0, 0.0)
     for n, factor in enumerate(_BERNOULLI):
         total = total + product(rising, power(rest, 2 * n + 1.0)) * factor
@@ -193,13 +256,15 @@ def zeta(s: Numbers, q: Numbers) -> Numbers:
     return np.where((s[0] > -3) & (q > 0), total, np.nan)
 
 
-# Bessel --------------------------------------------------------------------------------------------------------------
+# Bessel
+# ------------------------------------------------------------------------------------------------
 
 
 def kve(v: Numbers, z: Numbers) -> Numbers:
     """The scaled modified function of the second kind, and its derivatives by the order, for z > 0.
 
-    An integral of exp(z (1 - cosh t)) cosh(v t), for which the trapezoidal rule converges geometrically.
+    An integral of exp(z (1 - cosh t)) cosh(v t), for which the trapezoidal rule converges
+    geometrically.
     """
     known = np.where(z > 0, z, np.nan)
     end = np.arccosh(1 + 40 / known)
@@ -209,4 +274,6 @@ def kve(v: Numbers, z: Numbers) -> Numbers:
     weights = np.exp(known * (1 - np.cosh(t))) * end / 1000
     weights[0] /= 2
     even, odd = weights * np.cosh(v[0] * t), weights * np.sinh(v[0] * t)
-    return composed([v], np.sum(even, axis=0), [np.sum(t * odd, axis=0)], [[np.sum(t * t * even, axis=0)]])
+    return composed(
+        [v], np.sum(even, axis=0), [np.sum(t * odd, axis=0)], [[np.sum(t * t * even, axis=0)]]
+    )

@@ -1,6 +1,7 @@
 """Incomplete gamma and beta functions, their inverses, and the distributions that are made of them.
 
-Source: NIST Digital Library of Mathematical Functions, 8.7, 8.8, 8.17, 26; of inverses, by the implicit function theorem.
+Source: NIST Digital Library of Mathematical Functions, 8.7, 8.8, 8.17, 26; of inverses, by the
+implicit function theorem.
 """
 
 from __future__ import annotations
@@ -17,9 +18,15 @@ from .hypergeometric import by_parameters, later
 from .ufunc_rules import in_double, ruled
 
 
-def _density(name: str, function: Callable[..., Any], log_slopes: Callable[..., Any]) -> Callable[..., Any]:
+def _density(
+    name: str, function: Callable[..., Any], log_slopes: Callable[..., Any]
+) -> Callable[..., Any]:
     """A density from the derivatives of its logarithm, in which large numbers cancel."""
-    return ruled(name, in_double(function), lambda y, *args: tuple([y * slope for slope in log_slopes(*args)]))
+    return ruled(
+        name,
+        in_double(function),
+        lambda y, *args: tuple([y * slope for slope in log_slopes(*args)]),
+    )
 
 
 gamma_density: Callable[..., Any] = _density(
@@ -29,7 +36,9 @@ gamma_density: Callable[..., Any] = _density(
 )
 beta_density: Callable[..., Any] = _density(
     "the beta density",
-    lambda a, b, x: np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b)),
+    lambda a, b, x: np.exp(
+        special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b)
+    ),
     lambda a, b, x: (
         np.log(x) - special.psi(a) + special.psi(a + b),
         np.log1p(-x) - special.psi(b) + special.psi(a + b),
@@ -52,49 +61,74 @@ def _beta_slope(i: int, y: Any, a: Any, b: Any, x: Any) -> Any:
 beta_by: list[Callable[..., Any]] = by_parameters("betainc", jets.betainc, 2, _beta_slope)
 
 
-def cumulative(sign: int, slopes: Sequence[Callable[..., Any]], density: Callable[..., Any]) -> Callable[..., Any]:
-    """The partials of F(parameters, x), or of 1 - F for a negative sign, from the derivatives of F."""
+def cumulative(
+    sign: int, slopes: Sequence[Callable[..., Any]], density: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The partials of F(parameters, x), or of 1 - F for a negative sign, from the derivatives
+    of F.
+    """
     return lambda y, *args: (*later(slopes, *args, factor=sign), lambda: sign * density(*args))
 
 
 def inverse(
-    sign: int, slopes: Sequence[Callable[..., Any]], density: Callable[..., Any], level_first: bool = False
+    sign: int,
+    slopes: Sequence[Callable[..., Any]],
+    density: Callable[..., Any],
+    level_first: bool = False,
 ) -> Callable[..., Any]:
-    """The partials of the x with F(parameters, x) = p, or 1 - F for a negative sign, by the parameters and the level p."""
+    """The partials of the x with F(parameters, x) = p, or 1 - F for a negative sign, by the
+    parameters and the level p.
+    """
 
     def partials(x: Any, *args: Any) -> Any:
         parameters = args[1:] if level_first else args[:-1]
         front = density(*parameters, x)
-        by_all: list[Any] = [lambda n=n: -slopes[n](*parameters, x) / front for n in range(len(slopes))]
+        by_all: list[Any] = [
+            lambda n=n: -slopes[n](*parameters, x) / front for n in range(len(slopes))
+        ]
         by_all.insert(0 if level_first else len(slopes), lambda: sign / front)
         return tuple(by_all)
 
     return partials
 
 
-# Student's t ---------------------------------------------------------------------------------------------------------
+# Student's t
+# ------------------------------------------------------------------------------------------------
 
 
 student_density: Callable[..., Any] = _density(
     "the density of Student's t",
-    lambda df, t: np.exp(-(df + 1) / 2 * np.log1p(t * t / df) - special.betaln(df / 2, 0.5)) / np.sqrt(df),
     lambda df, t: (
-        ((df + 1) * t * t / (df * (df + t * t)) - np.log1p(t * t / df) - 1 / df + special.psi(df / 2 + 0.5)
-         - special.psi(df / 2)) / 2,
+        np.exp(-(df + 1) / 2 * np.log1p(t * t / df) - special.betaln(df / 2, 0.5)) / np.sqrt(df)
+    ),
+    lambda df, t: (
+        (
+            (df + 1) * t * t / (df * (df + t * t))
+            - np.log1p(t * t / df)
+            - 1 / df
+            + special.psi(df / 2 + 0.5)
+            - special.psi(df / 2)
+        )
+        / 2,
         -(df + 1) * t / (df + t * t),
     ),
-)  # fmt: skip
+)
 
 
 def student_by_df(df: Any, t: Any) -> Any:
     square, half = t * t, 0.5 + 0 * df
     near = square < df  # where 1 - df / (df + t^2) has lost t
     inner, outer = np.where(near, square, 0.5 * df), np.where(near, 2.0 * df, square)
-    by_shape = np.where(near, beta_by[1](half, df / 2, inner / (df + inner)), -beta_by[0](df / 2, half, df / (df + outer)))
+    by_shape = np.where(
+        near,
+        beta_by[1](half, df / 2, inner / (df + inner)),
+        -beta_by[0](df / 2, half, df / (df + outer)),
+    )
     return np.sign(t) * by_shape / 4 - t / (2 * df) * student_density(df, t)
 
 
-# Made of them --------------------------------------------------------------------------------------------------------
+# Made of them
+# ------------------------------------------------------------------------------------------------
 
 
 def _floor(k: Any) -> Any:

@@ -15,7 +15,8 @@ from . import parameter_jets as jets
 from .hypergeometric import by_parameters, later
 from .ufunc_rules import ruled
 
-# Sums of exponentials ------------------------------------------------------------------------------------------------
+# Sums of exponentials
+# ------------------------------------------------------------------------------------------------
 
 
 def _shift(a: Array, axis: Any) -> Array:
@@ -27,10 +28,14 @@ def _shift(a: Array, axis: Any) -> Array:
 
 
 @of_scipy(special.logsumexp)
-def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
+def logsumexp(
+    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
+) -> Any:
     a = inexact(a)
     if a.dtype.kind == "c":
-        raise unsupported("scipy.special.logsumexp", "a complex argument", "Write np.log(np.sum(np.exp(a))).")
+        raise unsupported(
+            "scipy.special.logsumexp", "a complex argument", "Write np.log(np.sum(np.exp(a)))."
+        )
     if b is not None:
         b = inexact(b)
         a = a + 0 * b
@@ -41,7 +46,10 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     sign = np.sign(total)
     result = np.log(np.abs(total) if return_sign else total) + top
     if not keepdims:
-        result, sign = [np.squeeze(x, axis=tuple(range(len(x.shape))) if axis is None else axis) for x in (result, sign)]
+        result, sign = [
+            np.squeeze(x, axis=tuple(range(len(x.shape))) if axis is None else axis)
+            for x in (result, sign)
+        ]
     return (result, sign) if return_sign else result
 
 
@@ -59,17 +67,27 @@ def log_softmax(x: Any, axis: Any = None) -> Array:
     return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
 
 
-# Gamma ---------------------------------------------------------------------------------------------------------------
+# Gamma
+# ------------------------------------------------------------------------------------------------
 
-_polygamma: Callable[..., Any] = ruled("polygamma", special.polygamma, lambda y, n, x: _polygamma(n + 1, x), orders=1)
+_polygamma: Callable[..., Any] = ruled(
+    "polygamma", special.polygamma, lambda y, n, x: _polygamma(n + 1, x), orders=1
+)
 zeta_by_exponent: Callable[..., Any]
 (zeta_by_exponent,) = by_parameters(
-    "zeta", jets.zeta, 1, lambda i, y, s, q: -hurwitz_zeta(s + 1, q) - s * zeta_by_exponent(s + 1, q)
+    "zeta",
+    jets.zeta,
+    1,
+    lambda i, y, s, q: -hurwitz_zeta(s + 1, q) - s * zeta_by_exponent(s + 1, q),
 )
 hurwitz_zeta: Callable[..., Any] = ruled(
-    "zeta", special.zeta, lambda y, s, q: (*later([zeta_by_exponent], s, q), -s * hurwitz_zeta(s + 1, q))
+    "zeta",
+    special.zeta,
+    lambda y, s, q: (*later([zeta_by_exponent], s, q), -s * hurwitz_zeta(s + 1, q)),
 )
-riemann_zeta: Callable[..., Any] = ruled("zeta", special.zeta, lambda y, s: zeta_by_exponent(s, 1.0))
+riemann_zeta: Callable[..., Any] = ruled(
+    "zeta", special.zeta, lambda y, s: zeta_by_exponent(s, 1.0)
+)
 
 
 @of_scipy(special.polygamma)
@@ -110,10 +128,15 @@ def perm(N: Any, k: Any) -> Array:
     return special.poch(N - k + 1, k)
 
 
-# Others --------------------------------------------------------------------------------------------------------------
+# Others
+# ------------------------------------------------------------------------------------------------
 
 _lambertw = ruled(
-    "lambertw", lambda k, z: special.lambertw(z, k), lambda w, k, z: np.exp(-w) / (1 + w), orders=1, what="branch"
+    "lambertw",
+    lambda k, z: special.lambertw(z, k),
+    lambda w, k, z: np.exp(-w) / (1 + w),
+    orders=1,
+    what="branch",
 )
 
 
@@ -132,12 +155,20 @@ def diric(x: Any, n: int) -> Array:
     return np.where(flat, limit, np.sin(n * x / 2) / (n * np.where(flat, 1.0, below)))
 
 
-def _spherical(name: str, scipy_function: Callable[..., Any], above: int, sign: int) -> Callable[..., Any]:
-    """A spherical Bessel function: its derivative is sign * (n f(n-1) + above (n+1) f(n+1)) / (2n + 1)."""
+def _spherical(
+    name: str, scipy_function: Callable[..., Any], above: int, sign: int
+) -> Callable[..., Any]:
+    """A spherical Bessel function: its derivative is sign * (n f(n-1) + above (n+1) f(n+1)) / (2n +
+    1).
+    """
     rule = ruled(name, scipy_function, lambda y, n, z: slope(n, z), orders=1)
 
     def slope(n: Any, z: Any) -> Any:
-        return sign * (n * rule(np.maximum(n - 1, 0), z) + above * (n + 1) * rule(n + 1, z)) / (2 * n + 1)
+        return (
+            sign
+            * (n * rule(np.maximum(n - 1, 0), z) + above * (n + 1) * rule(n + 1, z))
+            / (2 * n + 1)
+        )
 
     @of_scipy(scipy_function)
     def function(n: Any, z: Any, derivative: bool = False) -> Array:

@@ -1,9 +1,11 @@
-"""The ufuncs of scipy.special: for each one its signature, and where its values and its derivatives come from.
+"""The ufuncs of scipy.special: for each one its signature, and where its values and its derivatives
+come from.
 
-Each function has one row. Longer code is in the modules imported here, by families. The functions that an engine has are in
-one file of that engine, by the same names.
+Each function has one row. Longer code is in the modules imported here, by families. The functions
+that an engine has are in one file of that engine, by the same names.
 
-Source of the derivatives, unless a row names another: NIST Digital Library of Mathematical Functions (DLMF).
+Source of the derivatives, unless a row names another: NIST Digital Library of Mathematical
+Functions (DLMF).
 """
 
 from __future__ import annotations
@@ -26,18 +28,20 @@ Function: TypeAlias = Callable[..., Any]
 class Row(NamedTuple):
     """A function of scipy.special.
 
-    An engine uses the first available of: its own function where that is right; `corrected`; its own function with
-    `partials`; `composed`; `code`; SciPy's function on the host with `partials`.
+    An engine uses the first available of: its own function where that is right; `corrected`; its
+    own function with `partials`; `composed`; `code`; SciPy's function on the host with `partials`.
     """
 
     name: str
     #: The parameters. Those before a semicolon have no derivative; `what` says what they are.
     signature: str
-    #: From the value and the arguments to the derivatives by the arguments. A function among them is called if that derivative
+    #: From the value and the arguments to the derivatives by the arguments. A function among them
+    #: is called if that derivative
     #: is wanted.
     partials: Function | None = None
     what: str = "order"
-    #: From the namespace, the engine's functions that `parts` names, and the arguments, to the value.
+    #: From the namespace, the engine's functions that `parts` names, and the arguments, to the
+    #: value.
     corrected: Function | None = None
     parts: tuple[str, ...] = ()
     #: From the namespace and the arguments to the value, by functions of the Array API.
@@ -81,16 +85,14 @@ ROWS = (
     Row("log1p", "x", composed=array_api.of_floats("log1p")),
     Row("cbrt", "x", composed=array_api.of_floats("cbrt")),
     Row("cosm1", "x", composed=array_api.cosm1),
-    Row("exprel", "x", lambda y, x: errors.exprel_slope(x)),
-    Row("powm1", "x y", errors.powm1),
+    Row("exprel", "x", lambda y, x: errors.exprel_slope(x)), Row("powm1", "x y", errors.powm1),
     Row("expit", "x", composed=array_api.expit),
     Row("log_expit", "x", composed=array_api.log_expit),
     Row("logit", "p", lambda y, p: 1 / (p * (1 - p)), composed=array_api.logit),
     Row("softplus", "x", code=lambda x: np.logaddexp(x, 0.0)),
     Row("xlogy", "x y", composed=array_api.xlogy, complex_partials=lambda y, x, z: (np.log(z), x / z)),
     Row("xlog1py", "x y", composed=array_api.xlog1py, complex_partials=lambda y, x, z: (np.log1p(z), x / (1 + z))),
-    Row("entr", "x", composed=array_api.entr),
-    Row("rel_entr", "x y", composed=array_api.rel_entr),
+    Row("entr", "x", composed=array_api.entr), Row("rel_entr", "x y", composed=array_api.rel_entr),
     Row("kl_div", "x y", composed=array_api.kl_div),
     Row("boxcox", "x lmbda", composed=array_api.box_cox(0)),
     Row("boxcox1p", "x lmbda", composed=array_api.box_cox(1)),
@@ -121,8 +123,8 @@ ROWS = (
     Row("wofz", "z", errors.wofz_slope),
     Row("voigt_profile", "x sigma gamma", errors.voigt),
     Row(
-        "ndtr", "x", _ndtr_slope, corrected=lambda xp, erfc, x: erfc(-x / math.sqrt(2)) / 2, parts=("erfc",),
-        complex_partials=_ndtr_slope,
+        "ndtr", "x", _ndtr_slope, corrected=lambda xp, erfc, x: erfc(-x / math.sqrt(2)) / 2,
+        parts=("erfc",), complex_partials=_ndtr_slope,
     ),
     Row(
         "log_ndtr", "x", errors.log_ndtr_slope, corrected=far_out.log_ndtr, parts=("erfc", "erfcx"),
@@ -267,16 +269,19 @@ ROWS = (
     Row("hyperu", "a b; x", lambda y, a, b, x: -a * hyper.hyperu_checked(a + 1, b + 1, x), "first two arguments"),
     # Orthogonal polynomials. DLMF 18.9.
     Row("eval_jacobi", "n alpha beta; x", poly.lowered("jacobi", lambda n, a, b: (n + a + b + 1) / 2, 1, 1), _DEGREES),
-    Row("eval_sh_jacobi", "n p q; x", poly.lowered("sh_jacobi", lambda n, p, q: n, 2, 1), _DEGREES),  # leading coefficient 1
+    # leading coefficient 1
+    Row("eval_sh_jacobi", "n p q; x", poly.lowered("sh_jacobi", lambda n, p, q: n, 2, 1), _DEGREES),
     Row("eval_gegenbauer", "n alpha; x", poly.lowered("gegenbauer", lambda n, a: 2 * a, 1), _DEGREES),
     Row("eval_legendre", "n; x", lambda y, n, x: poly.legendre_slope(n, x), _DEGREES),
     Row("eval_sh_legendre", "n; x", lambda y, n, x: 2 * poly.legendre_slope(n, 2 * x - 1), _DEGREES),
     Row("eval_chebyt", "n; x", lambda y, n, x: poly.chebyt_slope(n, x), _DEGREES),
     Row("eval_sh_chebyt", "n; x", lambda y, n, x: 2 * poly.chebyt_slope(n, 2 * x - 1), _DEGREES),
-    Row("eval_chebyc", "n; x", lambda y, n, x: poly.chebyt_slope(n, x / 2), _DEGREES),  # 2 T_n(x / 2)
+    # 2 T_n(x / 2)
+    Row("eval_chebyc", "n; x", lambda y, n, x: poly.chebyt_slope(n, x / 2), _DEGREES),
     Row("eval_chebyu", "n; x", lambda y, n, x: poly.chebyu_slope(n, x), _DEGREES),
     Row("eval_sh_chebyu", "n; x", lambda y, n, x: 2 * poly.chebyu_slope(n, 2 * x - 1), _DEGREES),
-    Row("eval_chebys", "n; x", lambda y, n, x: poly.chebyu_slope(n, x / 2) / 2, _DEGREES),  # U_n(x / 2)
+    # U_n(x / 2)
+    Row("eval_chebys", "n; x", lambda y, n, x: poly.chebyu_slope(n, x / 2) / 2, _DEGREES),
     Row("eval_hermite", "n; x", poly.lowered("hermite", lambda n: 2 * n), _DEGREES),
     Row("eval_hermitenorm", "n; x", poly.lowered("hermitenorm", lambda n: n), _DEGREES),
     Row("eval_laguerre", "n; x", lambda y, n, x: -poly.one_degree_less("genlaguerre", n, 1.0, x), _DEGREES),

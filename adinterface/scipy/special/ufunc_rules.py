@@ -1,4 +1,6 @@
-"""Makes a rule for a ufunc of scipy.special from its partial derivatives, which are NumPy code with such ufuncs."""
+"""Makes a rule for a ufunc of scipy.special from its partial derivatives, which are NumPy code with
+such ufuncs.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,16 @@ def ruled(
     what: str = "order",
     host: bool = True,
 ) -> Callable[..., Any]:
-    """A function that runs on the host, with `partials(value, *args)` for the arguments behind the first `orders`.
+    """A function that runs on the host, with `partials(value, *args)` for the arguments behind the
+    first `orders`.
 
-    Derivatives by these orders, or by arguments without partials, raise an error. what: the name of the orders in the
-    error. host: as for `rule`.
+    Derivatives by these orders, or by arguments without partials, raise an error. what: the name of
+    the orders in the error. host: as for `rule`.
     """
 
-    def in_order(variables: tuple[Any, ...], constants: tuple[Any, ...], places: tuple[int, ...]) -> list[Any]:
+    def in_order(
+        variables: tuple[Any, ...], constants: tuple[Any, ...], places: tuple[int, ...]
+    ) -> list[Any]:
         """All arguments of the function; places: those of the variables."""
         next_variable, next_constant = iter(variables), iter(constants)
         count = len(variables) + len(constants)
@@ -39,18 +44,29 @@ def ruled(
 
     def value(*variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
         args = in_order(variables, constants, places)
-        if host and any(type(arg) is float for arg in args):  # which some ufuncs of SciPy's take for float64
+        # which some ufuncs of SciPy's take for float64
+        if host and any(type(arg) is float for arg in args):
             dtype = np.empty(0, alike(*args)).real.dtype
             args = [np.asarray(arg, dtype) if type(arg) is float else arg for arg in args]
         result = function(*args)
-        if host and getattr(result, "dtype", None) == np.complex128 and alike(*args) == np.complex64:
-            return result.astype(np.complex64)  # xlogy and xlog1py have their types in another order
+        if (
+            host
+            and getattr(result, "dtype", None) == np.complex128
+            and alike(*args) == np.complex64
+        ):
+            # xlogy and xlog1py have their types in another order
+            return result.astype(np.complex64)
         return result
 
-    def derivatives(result: Any, *variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
+    def derivatives(
+        result: Any, *variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]
+    ) -> Any:
         if partials is None:
-            raise NumpyCodeError(f"numpy_function: scipy.special.{name} has no further derivative here. {_INSTEAD}")
-        with np.errstate(all="ignore"):  # outside the domain, where the derivative may not be needed
+            raise NumpyCodeError(
+                f"numpy_function: scipy.special.{name} has no further derivative here. {_INSTEAD}"
+            )
+        # outside the domain, where the derivative may not be needed
+        with np.errstate(all="ignore"):
             rows = partials(result, *in_order(variables, constants, places))
             if type(result) is tuple:
                 return tuple([_chosen(row, places, orders, result[0]) for row in rows])
@@ -60,8 +76,8 @@ def ruled(
     definition = rule._definition
     definition.name = f"scipy.special.{name}"
     definition.refusal = NumpyCodeError(
-        f"numpy_function: scipy.special.{name} has no derivative here with respect to its {what}. Pass that in Constant(...), "
-        f"or use AutoFiniteDifferences()."
+        f"numpy_function: scipy.special.{name} has no derivative here with respect to its {what}."
+        " Pass that in Constant(...), or use AutoFiniteDifferences()."
     )
 
     def call(*args: Any) -> Any:
@@ -69,7 +85,9 @@ def ruled(
         # An argument that no engine traces is a constant: its partial derivative is not computed.
         places = tuple([n for n, arg in enumerate(args) if n >= orders and _followed(arg)])
         if not places:
-            places = tuple([n for n, arg in enumerate(args) if n >= orders and isinstance(arg, NumpyArray)][:1])
+            places = tuple(
+                [n for n, arg in enumerate(args) if n >= orders and isinstance(arg, NumpyArray)][:1]
+            )
         constants = tuple([arg for n, arg in enumerate(args) if n not in places])
         return rule(*[args[n] for n in places], constants=constants, places=places)
 
@@ -83,7 +101,9 @@ def _promoted(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Real engine arrays in one dtype that SciPy has, so that each has its own cotangent."""
     if not any(isinstance(arg, NumpyArray) for arg in args):
         return args
-    dtype = np.result_type(*[arg if isinstance(arg, (bool, int, float, complex)) else arg.dtype for arg in args])
+    dtype = np.result_type(
+        *[arg if isinstance(arg, (bool, int, float, complex)) else arg.dtype for arg in args]
+    )
     if dtype.kind != "f":
         return args
     if dtype.itemsize < 4:
@@ -100,16 +120,28 @@ def _followed(x: Any) -> bool:
 
 
 def _chosen(given: Any, places: tuple[int, ...], orders: int, result: Any) -> tuple[Any, ...]:
-    """The partial derivatives by the arguments in these places; those of a complex64 value have its precision."""
+    """The partial derivatives by the arguments in these places; those of a complex64 value have its
+    precision.
+    """
     row = given if type(given) is tuple else (given,)
     chosen = [row[n - orders] for n in places]
-    found = [partial() if callable(partial) and not isinstance(partial, NumpyArray) else partial for partial in chosen]
+    found = [
+        partial() if callable(partial) and not isinstance(partial, NumpyArray) else partial
+        for partial in chosen
+    ]
     narrow = getattr(result, "dtype", None) == np.complex64
-    return tuple([x.astype(np.complex64) if narrow and getattr(x, "dtype", None) == np.complex128 else x for x in found])
+    return tuple(
+        [
+            x.astype(np.complex64) if narrow and getattr(x, "dtype", None) == np.complex128 else x
+            for x in found
+        ]
+    )
 
 
 def scipy_ufunc(name: str) -> Any:
-    """A public or private ufunc of scipy.special; None where the installed SciPy does not have it."""
+    """A public or private ufunc of scipy.special; None where the installed SciPy does not have
+    it.
+    """
     from scipy import special
 
     return getattr(special, name, None) or getattr(special._ufuncs, name, None)
@@ -132,13 +164,20 @@ def alike(*args: Any) -> np.dtype[Any]:
 
 
 def require_real(*args: Any) -> None:
-    """Raises NumpyCodeError for complex arguments, for which the derivative by a parameter is unknown."""
+    """Raises NumpyCodeError for complex arguments, for which the derivative by a parameter is
+    unknown.
+    """
     if any(getattr(x, "dtype", np.dtype(type(x))).kind == "c" for x in args):
-        raise NumpyCodeError(f"numpy_function: a derivative by a parameter is known here for real arguments alone. {_INSTEAD}")
+        raise NumpyCodeError(
+            "numpy_function: a derivative by a parameter is known here for real arguments alone."
+            f" {_INSTEAD}"
+        )
 
 
 def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of NumPy's arrays, computed in float64 and rounded once to the dtype of the arguments."""
+    """A function of NumPy's arrays, computed in float64 and rounded once to the dtype of the
+    arguments.
+    """
 
     def call(*args: Any) -> Any:
         require_real(*args)

@@ -1,7 +1,9 @@
-"""Products of partial derivatives with cotangents and tangents, in which zero times anything is zero.
+"""Products of partial derivatives with cotangents and tangents, in which zero times anything is
+zero.
 
-NumPy code often computes `np.where(defined, f(x), other)`, with f at arguments where it is not defined. There the cotangent
-of f(x) is zero and its derivative is nan or infinite. The product must be zero.
+NumPy code often computes `np.where(defined, f(x), other)`, with f at arguments where it is not
+defined. There the cotangent of f(x) is zero and its derivative is nan or infinite. The product must
+be zero.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ Array = Any
 def times(a: Array, b: Array) -> Array:
     """a * b for arrays of one shape and dtype; zero where either is zero.
 
-    Its derivatives are such products again. So where a = 0 and b is infinite, its derivative is 0 along all directions that
-    leave a zero, and b along others. The first is the unused branch of `where`.
+    Its derivatives are such products again. So where a = 0 and b is infinite, its derivative is 0
+    along all directions that leave a zero, and b along others. The first is the unused branch of
+    `where`.
     """
     zero = (a == 0) | (b == 0)
     return np.where(zero, 0.0, a) * np.where(zero, 0.0, b)
@@ -51,7 +54,8 @@ def product(seed: Array, partial: Array, anew: Callable[[Callable[[Any], Any]], 
     if _is_finite(partial):
         return seed * partial
     undefined = (seed == 0) & ~np.isfinite(partial)
-    # There the code of the partial derivative has nan and infinite derivatives itself, which its engine would multiply by zero.
+    # There the code of the partial derivative has nan and infinite derivatives itself, which its
+    # engine would multiply by zero.
     partial = array(anew(lambda x: _still(x, undefined)))
     wide = partial if is_complex(partial) else seed
     return times(*np.broadcast_arrays(cast(seed, wide.dtype), cast(partial, wide.dtype)))
@@ -68,5 +72,9 @@ def _is_finite(x: Any) -> bool:
     """Whether all these numbers are known, and finite."""
     if isinstance(x, NumpyArray):
         library = x._engine.library
-        x = library.value_under_trace(x._array) if library.traced(x._array) else library.to_numpy(x._array)
+        x = (
+            library.value_under_trace(x._array)
+            if library.traced(x._array)
+            else library.to_numpy(x._array)
+        )
     return x is not None and bool(np.all(np.isfinite(x)))

@@ -1,7 +1,7 @@
 """The boxes that f receives: autograd's boxes, with the array object of the Array API.
 
-autograd boxes a value with the class registered for its type, so its functions return its own boxes; ours wrap them in this
-class. A plain autograd box is accepted wherever one of ours is.
+autograd boxes a value with the class registered for its type, so its functions return its own
+boxes; ours wrap them in this class. A plain autograd box is accepted wherever one of ours is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class Box(ArrayBox):  # type: ignore[misc]
     """A box that answers `__array_namespace__`."""
 
     __slots__ = ()
-    __module__ = ArrayBox.__module__  # by which opt_einsum, and with it xarray's dot, finds the functions
+    # by which opt_einsum, and with it xarray's dot, finds the functions
+    __module__ = ArrayBox.__module__
 
     device = "cpu"
     #: The namespace of boxes, whose functions return boxes. Who uses the repairs gives it.
@@ -54,7 +55,9 @@ class Box(ArrayBox):  # type: ignore[misc]
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         if device != "cpu":
-            raise ValueError(f"autograd computes on the CPU alone, so there is no device {device!r}.")
+            raise ValueError(
+                f"autograd computes on the CPU alone, so there is no device {device!r}."
+            )
         return self
 
     def __bool__(self) -> bool:
@@ -103,7 +106,8 @@ def boxing(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        if "out" in kwargs and kwargs["out"] is None:  # as NumPy's reductions pass it, which autograd's rules do not know
+        # as NumPy's reductions pass it, which autograd's rules do not know
+        if "out" in kwargs and kwargs["out"] is None:
             del kwargs["out"]
         result = function(*args, **kwargs)
         return result if type(result) is np.ndarray else boxed(result)
@@ -114,7 +118,11 @@ def boxing(function: Callable[..., Any]) -> Callable[..., Any]:
 def boxing_all(found: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """What has these names, with the functions among it returning our boxes."""
     return {
-        name: boxing(found[name]) if callable(found[name]) and not isinstance(found[name], type) else found[name]
+        name: (
+            boxing(found[name])
+            if callable(found[name]) and not isinstance(found[name], type)
+            else found[name]
+        )
         for name in names
     }
 
@@ -127,15 +135,21 @@ def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable
             if _is_foreign(other):
                 return NotImplemented  # the other operand may define it
             raise
-        return Box(result._value, result._trace, result._node) if type(result) is ArrayBox else result
+        return (
+            Box(result._value, result._trace, result._node) if type(result) is ArrayBox else result
+        )
 
     return operate
 
 
 def _is_foreign(other: Any) -> bool:
-    """Whether it is an array of another kind with its own operators; xarray responds to NumPy's ufuncs only."""
+    """Whether it is an array of another kind with its own operators; xarray responds to NumPy's
+    ufuncs only.
+    """
     cls = type(other)
-    answers = hasattr(cls, "__array_function__") or getattr(cls, "__array_ufunc__", None) is not None
+    answers = (
+        hasattr(cls, "__array_function__") or getattr(cls, "__array_ufunc__", None) is not None
+    )
     return answers and not isinstance(other, np.ndarray)
 
 
@@ -144,8 +158,9 @@ def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _BINARY = {
-    "add": anp.add, "sub": anp.subtract, "mul": anp.multiply, "truediv": anp.true_divide, "mod": functions.remainder,
-    "pow": anp.power, "matmul": anp.matmul, "floordiv": functions.discrete("floor_divide"),
+    "add": anp.add, "sub": anp.subtract, "mul": anp.multiply, "truediv": anp.true_divide,
+    "mod": functions.remainder, "pow": anp.power, "matmul": anp.matmul,
+    "floordiv": functions.discrete("floor_divide"),
 }  # fmt: skip
 for _name, _function in _BINARY.items():
     setattr(Box, f"__{_name}__", _operator(_function))
@@ -153,7 +168,7 @@ for _name, _function in _BINARY.items():
 Box.__getitem__ = _operator(ArrayBox.__getitem__)
 Box.__neg__, Box.__abs__, Box.__pos__ = _unary(anp.negative), _unary(anp.abs), lambda self: self
 for _name in (
-    "sum", "mean", "max", "min", "cumsum", "reshape", "ravel", "squeeze", "swapaxes", "transpose", "trace", "diagonal",
-    "repeat", "clip", "flatten",
+    "sum", "mean", "max", "min", "cumsum", "reshape", "ravel", "squeeze", "swapaxes", "transpose",
+    "trace", "diagonal", "repeat", "clip", "flatten",
 ):  # fmt: skip
     setattr(Box, _name, boxing(getattr(ArrayBox, _name)))

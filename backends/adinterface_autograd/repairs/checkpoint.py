@@ -1,7 +1,8 @@
 """Segments that are computed again in the backward pass.
 
-`autograd.differential_operators.checkpoint` forgets the boxes that a function closes over. Here every node carries the number
-of its birth, so the graph of a segment ends where the nodes are older than the segment.
+`autograd.differential_operators.checkpoint` forgets the boxes that a function closes over. Here
+every node carries the number of its birth, so the graph of a segment ends where the nodes are older
+than the segment.
 """
 
 from __future__ import annotations
@@ -21,16 +22,22 @@ Arrays = tuple[Any, ...]
 
 
 def checkpoint(function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
-    """`function(*arrays)` without storing intermediate values: the backward pass computes them again."""
+    """`function(*arrays)` without storing intermediate values: the backward pass computes them
+    again.
+    """
     begin = next(births)
     results = function(*arrays)
     trace = max([result._trace for result in results if isbox(result)], default=-1)
-    nodes = [result._node if isbox(result) and result._trace == trace else None for result in results]
+    nodes = [
+        result._node if isbox(result) and result._trace == trace else None for result in results
+    ]
     if not any(type(node) is ReverseNode for node in nodes):
         return results  # a forward derivative keeps nothing
     parents = _older(nodes, begin)
     segment = several.node(parents, _Again(function, arrays, trace, parents))
-    return tuple([_result(result, node, segment, n) for n, (result, node) in enumerate(zip(results, nodes))])
+    return tuple(
+        [_result(result, node, segment, n) for n, (result, node) in enumerate(zip(results, nodes))]
+    )
 
 
 def _older(nodes: Sequence[Any], begin: int) -> tuple[Any, ...]:
@@ -57,9 +64,13 @@ def _result(result: Any, node: Any, segment: ReverseNode, n: int) -> Any:
 
 
 class _Again:
-    """The reverse rule of a segment: evaluate it again, and continue to nodes older than the segment."""
+    """The reverse rule of a segment: evaluate it again, and continue to nodes older than the
+    segment.
+    """
 
-    def __init__(self, function: Callable[..., Arrays], arrays: Arrays, trace: int, parents: tuple[Any, ...]):
+    def __init__(
+        self, function: Callable[..., Arrays], arrays: Arrays, trace: int, parents: tuple[Any, ...]
+    ):
         self.function, self.arrays, self.trace, self.parents = function, arrays, trace, parents
 
     def __call__(self, cotangents: several.Cotangents) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """The discrete Fourier transform as one linear map, with the arguments of the Array API.
 
-The real transforms of autograd 1.9 are wrong for norm="forward", and have no rule for odd lengths: `namespace` composes them of
-this one. Its matrix is symmetric, so it is its own transpose.
+The real transforms of autograd 1.9 are wrong for norm="forward", and have no rule for odd lengths:
+`namespace` composes them of this one. Its matrix is symmetric, so it is its own transpose.
 """
 
 from __future__ import annotations

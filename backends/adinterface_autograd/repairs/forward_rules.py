@@ -1,8 +1,9 @@
 """Our forward rules: where autograd's are wrong, and for common primitives, where ours are faster.
 
-A rule is called as autograd calls its own: `rule(argnums, tangents, answer, args, kwargs)`, with one tangent for each of the
-argnums. It returns the tangent of the answer, in the answer's shape. autograd's replaced rules add separate terms, each
-broadcast by several traced calls, and make n concatenations for one of n parts.
+A rule is called as autograd calls its own: `rule(argnums, tangents, answer, args, kwargs)`, with
+one tangent for each of the argnums. It returns the tangent of the answer, in the answer's shape.
+autograd's replaced rules add separate terms, each broadcast by several traced calls, and make n
+concatenations for one of n parts.
 """
 
 from __future__ import annotations
@@ -34,15 +35,22 @@ def _rule_of(*primitives: Any) -> Callable[[Rule], Rule]:
 
 def _spread(tangent: Any, answer: Any) -> Any:
     """A tangent of an argument that is broadcast, as one of the answer."""
-    if type(tangent) is type(answer) and tangent.shape == answer.shape and tangent.dtype == answer.dtype:
+    if (
+        type(tangent) is type(answer)
+        and tangent.shape == answer.shape
+        and tangent.dtype == answer.dtype
+    ):
         return tangent
     numbers = value(answer)
-    if shape_of(tangent) == np.shape(numbers) and np.iscomplexobj(value(tangent)) == np.iscomplexobj(numbers):
+    if shape_of(tangent) == np.shape(numbers) and np.iscomplexobj(
+        value(tangent)
+    ) == np.iscomplexobj(numbers):
         return tangent
     return tangent + np.zeros_like(numbers)
 
 
-# Arithmetic ----------------------------------------------------------------------------------------------------------
+# Arithmetic
+# ------------------------------------------------------------------------------------------------
 
 
 @_rule_of(anp.add)
@@ -108,11 +116,14 @@ RULES |= {
 }
 
 
-# What is linear ------------------------------------------------------------------------------------------------------
+# What is linear
+# ------------------------------------------------------------------------------------------------
 
 
 def _linear(primitive: Any) -> Rule:
-    """The rule of a primitive that is linear in its first argument, where only that has a tangent."""
+    """The rule of a primitive that is linear in its first argument, where only that has a
+    tangent.
+    """
 
     def rule(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
         return primitive(tangents[0], *args[1:], **kwargs)
@@ -120,12 +131,20 @@ def _linear(primitive: Any) -> Rule:
     return rule
 
 
-for _primitive in (anp.reshape, anp.transpose, anp.sum, wrapper._astype, func(ArrayBox.__getitem__)):
+for _primitive in (
+    anp.reshape,
+    anp.transpose,
+    anp.sum,
+    wrapper._astype,
+    func(ArrayBox.__getitem__),
+):
     RULES[_primitive] = _linear(_primitive)
 
 
 def _of_parts(primitive: Any, settings: int) -> Rule:
-    """The rule of a primitive that puts together parts, which follow so many arguments of another kind."""
+    """The rule of a primitive that puts together parts, which follow so many arguments of another
+    kind.
+    """
 
     def rule(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
         parts = list(args)
@@ -142,7 +161,8 @@ RULES[anp.array_from_args] = _of_parts(anp.array_from_args, 2)
 RULES[anp.concatenate_args] = _of_parts(anp.concatenate_args, 1)
 
 
-# What chooses --------------------------------------------------------------------------------------------------------
+# What chooses
+# ------------------------------------------------------------------------------------------------
 
 
 @_rule_of(primitive_of(anp.where))
@@ -154,7 +174,8 @@ def _where(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> 
     return _spread(anp.where(args[0], *choices[1:]), answer)
 
 
-# Matrices, and the primitives of this package, which autograd's forward mode then covers too ----------------------
+# Matrices, and the primitives of this package, which autograd's forward mode then covers too
+# ----------------------
 
 
 def _solve(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
@@ -168,7 +189,9 @@ def _hypot(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> 
 
 def _written(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     known = dict(zip(argnums, tangents))
-    return functions.written(known[0] if 0 in known else np.zeros_like(value(answer)), args[1], known.get(2, 0.0))
+    return functions.written(
+        known[0] if 0 in known else np.zeros_like(value(answer)), args[1], known.get(2, 0.0)
+    )
 
 
 defjvp_argnums(linalg._solve, _solve)

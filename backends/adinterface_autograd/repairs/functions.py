@@ -1,9 +1,12 @@
-"""Functions that autograd lacks or gets wrong, with the arguments of the Array API, composed of functions that are right.
+"""Functions that autograd lacks or gets wrong, with the arguments of the Array API, composed of
+functions that are right.
 
-autograd 1.9 has no rule for flip and nextafter. Its rules fail for new axes of broadcast_to. Those of where (broadcast choices)
-and concat are silently wrong; hypot is NaN at zero. The others here take the standard's arguments.
+autograd 1.9 has no rule for flip and nextafter. Its rules fail for new axes of broadcast_to. Those
+of where (broadcast choices) and concat are silently wrong; hypot is NaN at zero. The others here
+take the standard's arguments.
 
-Indexing with constant indices, arithmetic and sums are right in both modes and at every order. Most functions use only these.
+Indexing with constant indices, arithmetic and sums are right in both modes and at every order. Most
+functions use only these.
 """
 
 from __future__ import annotations
@@ -21,9 +24,9 @@ from autograd.tracer import getval
 
 #: What the namespace takes from here.
 __all__ = [
-    "asarray", "astype", "broadcast_arrays", "broadcast_to", "concat", "cumulative_sum", "flip", "hypot",
-    "imag", "linspace", "matrix_transpose", "nextafter", "ones_like", "remainder", "reshape", "stack",
-    "tensordot", "where", "zeros_like",
+    "asarray", "astype", "broadcast_arrays", "broadcast_to", "concat", "cumulative_sum", "flip",
+    "hypot", "imag", "linspace", "matrix_transpose", "nextafter", "ones_like", "remainder",
+    "reshape", "stack", "tensordot", "where", "zeros_like",
 ]  # fmt: skip
 
 Axes = int | Sequence[int] | None
@@ -66,7 +69,10 @@ def _axis(axis: int, ndim: int) -> int:
 def axes_of(x: Any, axis: Axes) -> list[int]:
     """The axes that an argument `axis` names: all for None."""
     ndim = ndim_of(x)
-    return [_axis(a, ndim) for a in (range(ndim) if axis is None else [axis] if isinstance(axis, Int) else axis)]
+    return [
+        _axis(a, ndim)
+        for a in (range(ndim) if axis is None else [axis] if isinstance(axis, Int) else axis)
+    ]
 
 
 def _along(axis: int, index: Any) -> tuple[Any, ...]:
@@ -74,7 +80,8 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
     return (*(slice(None),) * axis, index)
 
 
-# Creation ------------------------------------------------------------------------------------------------------------
+# Creation
+# ------------------------------------------------------------------------------------------------
 
 
 def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Any:
@@ -110,7 +117,9 @@ defvjp(_cast, lambda ans, x, dtype: lambda g: astype(g, x.dtype), argnums=(0,))
 
 @primitive  # type: ignore[untyped-decorator]
 def written(x: Any, places: Any, value: Any) -> Any:
-    """x with a value, one or as many, in these places of it, which are counted in C's order and differ from one another."""
+    """x with a value, one or as many, in these places of it, which are counted in C's order and
+    differ from one another.
+    """
     result = np.array(x, order="C")
     result.reshape(-1)[places] = value
     return result
@@ -141,14 +150,24 @@ def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     return np.ones_like(value(x), dtype=dtype)
 
 
-def linspace(start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True) -> Any:
+def linspace(
+    start: Any,
+    stop: Any,
+    /,
+    num: int,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    endpoint: bool = True,
+) -> Any:
     if not is_box(start) and not is_box(stop):
         return np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint)
     steps = np.linspace(0.0, 1.0, num, endpoint=endpoint)
     return start * (1 - steps) + stop * steps
 
 
-# Element by element --------------------------------------------------------------------------------------------------
+# Element by element
+# --------------------------------------------------------------------------------------------------
 
 
 @primitive  # type: ignore[untyped-decorator]
@@ -196,8 +215,11 @@ def remainder(x: Any, y: Any, /) -> Any:
         return np.remainder(x, y)
     # NumPy's number, with the derivative of x - floor(x / y) y; for an infinite y, of x.
     infinite = np.isinf(value(y))
-    moving = x - np.floor_divide(value(x), value(y)) * (anp.where(infinite, 0.0, y) if np.any(infinite) else y)
-    if not is_box(moving):  # an array of another kind that contains a box; its numbers cannot be read here
+    moving = x - np.floor_divide(value(x), value(y)) * (
+        anp.where(infinite, 0.0, y) if np.any(infinite) else y
+    )
+    # an array of another kind that contains a box; its numbers cannot be read here
+    if not is_box(moving):
         raise TypeError(f"Can't differentiate w.r.t. type {type(moving)}")
     return moving + (np.remainder(value(x), value(y)) - value(moving))
 
@@ -217,7 +239,9 @@ def discrete(name: str) -> Any:
 
     @functools.wraps(function)
     def of_numbers(*args: Any, **kwargs: Any) -> Any:
-        return function(*[_values(x) for x in args], **{key: _values(x) for key, x in kwargs.items()})
+        return function(
+            *[_values(x) for x in args], **{key: _values(x) for key, x in kwargs.items()}
+        )
 
     return of_numbers
 
@@ -226,11 +250,14 @@ def _values(x: Any) -> Any:
     return type(x)(map(_values, x)) if type(x) in (list, tuple) else value(x)
 
 
-# Manipulation --------------------------------------------------------------------------------------------------------
+# Manipulation
+# ------------------------------------------------------------------------------------------------
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Join along an axis. `autograd.numpy.concat` has no rule, and silently gives a zero gradient."""
+    """Join along an axis. `autograd.numpy.concat` has no rule, and silently gives a zero
+    gradient.
+    """
     if axis is None:
         return anp.concatenate([anp.ravel(array) for array in arrays], axis=0)
     return anp.concatenate(list(arrays), axis=axis)
@@ -241,12 +268,19 @@ def _stack(axis: int, *parts: Any) -> Any:
     return np.stack(parts, axis)
 
 
-defvjp_argnum(_stack, lambda argnum, ans, args, kwargs: lambda g: g[_along(_axis(args[0], ans.ndim), argnum - 1)])
+defvjp_argnum(
+    _stack,
+    lambda argnum, ans, args, kwargs: lambda g: g[_along(_axis(args[0], ans.ndim), argnum - 1)],
+)
 
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """As in NumPy. autograd's function indexes each part to add the axis, which takes four times as long."""
-    return _stack(axis, *[anp.array(part) if type(part) in (list, tuple) else part for part in arrays])
+    """As in NumPy. autograd's function indexes each part to add the axis, which takes four times as
+    long.
+    """
+    return _stack(
+        axis, *[anp.array(part) if type(part) in (list, tuple) else part for part in arrays]
+    )
 
 
 def matrix_transpose(x: Any, /) -> Any:
@@ -274,26 +308,34 @@ def flip(x: Any, /, *, axis: Axes = None) -> Any:
     return x[tuple([slice(None, None, -1 if n in turned else 1) for n in range(ndim_of(x))])]
 
 
-# Statistics ----------------------------------------------------------------------------------------------------------
+# Statistics
+# ------------------------------------------------------------------------------------------------
 
 
 def _summed(dtype: Any, x: Any) -> Any:
     return x if dtype is None else astype(x, dtype)
 
 
-def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+def cumulative_sum(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Any:
     if axis is None and ndim_of(x) != 1:
         raise ValueError("cumulative_sum needs an axis for an array of more than one dimension.")
     axis = _axis(axis or 0, ndim_of(x))
     result = anp.cumsum(_summed(dtype, x), axis=axis)
     if include_initial:
         shape = [1 if n == axis else length for n, length in enumerate(shape_of(x))]
-        result = anp.concatenate([np.zeros(shape, np.asarray(value(result)).dtype), result], axis=axis)
+        result = anp.concatenate(
+            [np.zeros(shape, np.asarray(value(result)).dtype), result], axis=axis
+        )
     return result
 
 
-# Products ------------------------------------------------------------------------------------------------------------
+# Products
+# ------------------------------------------------------------------------------------------------
 
 
 def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
-    return anp.tensordot(x, y, int(axes) if isinstance(axes, Int) else [list(part) for part in axes])
+    return anp.tensordot(
+        x, y, int(axes) if isinstance(axes, Int) else [list(part) for part in axes]
+    )

@@ -1,4 +1,6 @@
-"""What the repairs take from the package that uses them: errors in other words, and what autograd lacks."""
+"""What the repairs take from the package that uses them: errors in other words, and what autograd
+lacks.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,21 @@ from typing import Any
 Function = Callable[..., Any]
 
 #: Errors in place of a gradient that would be lost without a word.
-number: Callable[[], Exception] = partial(TypeError, "A Python number of a box would lose its gradient.")
-pickled: Callable[[], Exception] = partial(TypeError, "A box was pickled, which would drop its gradient.")
-listed: Callable[[], Exception] = partial(TypeError, "A list of boxes stands for an array. Its gradient would be lost.")
+number: Callable[[], Exception] = partial(
+    TypeError, "A Python number of a box would lose its gradient."
+)
+pickled: Callable[[], Exception] = partial(
+    TypeError, "A box was pickled, which would drop its gradient."
+)
+listed: Callable[[], Exception] = partial(
+    TypeError, "A list of boxes stands for an array. Its gradient would be lost."
+)
 
 
 def _lacks(name: str, *unused: Any) -> Any:
     raise NotImplementedError(f"autograd has no right rule for this call of {name}")
 
 
-#: NumPy's function of a name, composed of functions of `namespace`, for the calls that autograd's rule gets wrong.
+#: NumPy's function of a name, composed of functions of `namespace`, for the calls that autograd's
+#: rule gets wrong.
 composition: Callable[[str], Function] = _lacks

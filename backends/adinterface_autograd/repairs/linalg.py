@@ -1,6 +1,8 @@
-"""Functions of linalg with the arguments of the Array API, where rules of autograd are missing or wrong.
+"""Functions of linalg with the arguments of the Array API, where rules of autograd are missing or
+wrong.
 
-autograd 1.9 has no rule for `qr`, `pinv(rtol=)`, and a stack of systems with a single right-hand side.
+autograd 1.9 has no rule for `qr`, `pinv(rtol=)`, and a stack of systems with a single right-hand
+side.
 """
 
 from __future__ import annotations
@@ -15,7 +17,20 @@ from autograd.extend import defvjp, primitive
 from . import functions
 from .functions import conjugate, is_box, matrix_transpose, shape_of, value, where
 
-__all__ = ["cholesky", "det", "eig", "eigh", "eigvals", "inv", "matmul", "pinv", "qr", "slogdet", "solve", "svd"]
+__all__ = [
+    "cholesky",
+    "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "inv",
+    "matmul",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+]
 
 
 EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
@@ -47,8 +62,9 @@ def _adjoint(x: Any) -> Any:
 
 
 def complex_cholesky_vjp(ans: Any, x: Any) -> Any:
-    """Source: Murray, Differentiation of the Cholesky decomposition, 2016, equation (10), with adjoints for transposes, which
-    autograd's rule lacks."""
+    """Source: Murray, Differentiation of the Cholesky decomposition, 2016, equation (10), with
+    adjoints for transposes, which autograd's rule lacks.
+    """
 
     def back(g: Any) -> Any:
         inner = matmul(_adjoint(ans), anp.conj(g))  # autograd's cotangents are not conjugated
@@ -75,16 +91,22 @@ def _pinv(x: Any, rtol: Any) -> Any:
 
 
 def _pinv_vjp(ans: Any, x: Any, rtol: Any) -> Any:
-    """Source: Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least squares problems whose
-    variables separate, 1973, equation (4.12), for a matrix of constant rank. autograd's rule takes no rtol."""
+    """Source: Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least squares
+    problems whose variables separate, 1973, equation (4.12), for a matrix of constant rank.
+    autograd's rule takes no rtol.
+    """
     rows, columns = shape_of(x)[-2:]
 
     def back(g: Any) -> Any:
         g, adjoint = anp.conj(g), _adjoint(ans)  # autograd's cotangents are not conjugated
         turned = _adjoint(g)
         result = -matmul(matmul(adjoint, g), adjoint)
-        result = result + matmul(matmul(np.eye(rows) - matmul(x, ans), turned), matmul(ans, adjoint))
-        result = result + matmul(matmul(adjoint, ans), matmul(turned, np.eye(columns) - matmul(ans, x)))
+        result = result + matmul(
+            matmul(np.eye(rows) - matmul(x, ans), turned), matmul(ans, adjoint)
+        )
+        result = result + matmul(
+            matmul(adjoint, ans), matmul(turned, np.eye(columns) - matmul(ans, x))
+        )
         return anp.conj(result)
 
     return back
@@ -120,7 +142,8 @@ def solve(a: Any, b: Any, /) -> Any:
     return _solve(a, b)
 
 
-# QR ------------------------------------------------------------------------------------------------------------------
+# QR
+# ------------------------------------------------------------------------------------------------
 
 
 @primitive  # type: ignore[untyped-decorator]
@@ -129,8 +152,9 @@ def _qr(x: Any) -> Any:
 
 
 def _qr_vjp(ans: Any, x: Any) -> Any:
-    """Source: Liao, Liu, Wang and Xiang, Differentiable programming tensor networks, 2019, equation (4), for real and
-    complex matrices with at least as many rows as columns."""
+    """Source: Liao, Liu, Wang and Xiang, Differentiable programming tensor networks, 2019, equation
+    (4), for real and complex matrices with at least as many rows as columns.
+    """
     q, r = ans[0], ans[1]
 
     def back(g: Any) -> Any:
@@ -160,7 +184,9 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
         return QRResult(q, r)
     rows, columns = shape_of(x)[-2:]
     if mode != "reduced" and rows != columns:
-        raise NotImplementedError("autograd: only the reduced QR decomposition has a derivative, qr(x, mode='reduced')")
+        raise NotImplementedError(
+            "autograd: only the reduced QR decomposition has a derivative, qr(x, mode='reduced')"
+        )
     result = _qr(x if rows >= columns else x[..., :rows])
     q, r = result[0], result[1]
     if rows < columns:

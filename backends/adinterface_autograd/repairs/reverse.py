@@ -1,4 +1,6 @@
-"""autograd's reverse mode with corrections: nodes use our rules (`reverse_rules.py`) where autograd's are wrong."""
+"""autograd's reverse mode with corrections: nodes use our rules (`reverse_rules.py`) where
+autograd's are wrong.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +42,16 @@ class ReverseNode(VJPNode):  # type: ignore[misc]
         self.parents, self.birth, self.real = parents, next(births), is_real(answer)
         rule = RULES[fun] or primitive_vjps.get(fun)
         if rule is None:
-            raise NotImplementedError(f"autograd has no reverse rule for {getattr(fun, '__name__', fun)}")
+            raise NotImplementedError(
+                f"autograd has no reverse rule for {getattr(fun, '__name__', fun)}"
+            )
         try:
             self.vjp = rule(argnums, answer, args, kwargs)
-        except KeyError as error:  # what autograd raises for one argument without a rule among more than two
+        except KeyError as error:
+            # what autograd raises for one argument without a rule among more than two
             raise NotImplementedError(
-                f"autograd has no reverse rule for {getattr(fun, '__name__', fun)} with respect to its argument {error}"
+                f"autograd has no reverse rule for {getattr(fun, '__name__', fun)} with respect to"
+                f" its argument {error}"
             ) from error
 
     def initialize_root(self) -> None:

@@ -1,9 +1,10 @@
 """Our reverse rules: where autograd's are wrong, or fail for arguments that NumPy takes.
 
-Most are compositions: NumPy's function written in the functions of the namespace, which are right. The composition is traced
-once more, at the values of the call, and differentiated; so the rule is right at every order.
-A rule is called as autograd calls its own: `rule(argnums, answer, args, kwargs)` returns the function from the cotangent of
-the answer to those of the arguments. `answer` and `args` may hold boxes of outer traces.
+Most are compositions: NumPy's function written in the functions of the namespace, which are right.
+The composition is traced once more, at the values of the call, and differentiated; so the rule is
+right at every order. A rule is called as autograd calls its own: `rule(argnums, answer, args,
+kwargs)` returns the function from the cotangent of the answer to those of the arguments. `answer`
+and `args` may hold boxes of outer traces.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ Usual = Callable[[Sequence[Any], dict[str, Any]], bool]
 class _Rules(dict[Any, Rule | None]):
     """The rule of each primitive for which we have one; None for the others, once they were met.
 
-    SciPy takes long to import, so its functions are known by name, and found when a program that has them calls them.
+    SciPy takes long to import, so its functions are known by name, and found when a program that
+    has them calls them.
     """
 
     def __missing__(self, fun: Any) -> Rule | None:
@@ -47,7 +49,9 @@ RULES = _Rules()
 def _traced(composition: Callable[..., Any]) -> Rule:
     """The rule of a function, from a composition that computes it, too."""
 
-    def rule(argnums: Sequence[int], answer: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    def rule(
+        argnums: Sequence[int], answer: Any, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
         arguments = list(args)
         roots = [VJPNode.new_root() for _ in argnums]
         with new_trace() as trace:
@@ -60,7 +64,10 @@ def _traced(composition: Callable[..., Any]) -> Rule:
         def back(cotangent: Any) -> list[Any]:
             parts = cotangent if several else (cotangent,)
             result = backward([(end, part) for end, part in zip(ends, parts) if end is not None])
-            return [result[root] if root in result else functions.zeros_like(args[n]) for n, root in zip(argnums, roots)]
+            return [
+                result[root] if root in result else functions.zeros_like(args[n])
+                for n, root in zip(argnums, roots)
+            ]
 
         return back
 
@@ -68,7 +75,9 @@ def _traced(composition: Callable[..., Any]) -> Rule:
 
 
 def unless(usual: Usual, own: Rule, rule: Rule) -> Rule:
-    """autograd's own rule for the usual calls, ours for the others. Rules of both modes end with `args, kwargs`."""
+    """autograd's own rule for the usual calls, ours for the others. Rules of both modes end with
+    `args, kwargs`.
+    """
     return lambda *call: (own if usual(*call[-2:]) else rule)(*call)
 
 
@@ -81,12 +90,15 @@ def _composition(name: str) -> Callable[..., Any]:
     return lambda *args, **kwargs: given.composition(name)(*args, **kwargs)
 
 
-# NumPy's functions ---------------------------------------------------------------------------------------------------
+# NumPy's functions
+# ------------------------------------------------------------------------------------------------
 
 for _name in (
-    # Silently wrong: for stacks, negative axes, matrices that are not square, `where`, new axes; prod is NaN at a zero.
+    # Silently wrong: for stacks, negative axes, matrices that are not square, `where`, new axes;
+    # prod is NaN at a zero.
     "kron", "cross", "diagonal", "repeat", "diag", "prod", "tile",
-    # No rule: for matrices, several axes or other axes than the first, repeated counts, new axes, bounds that are boxes.
+    # No rule: for matrices, several axes or other axes than the first, repeated counts, new axes,
+    # bounds that are boxes.
     "outer", "sort", "roll", "trace", "rot90", "gradient", "broadcast_to", "clip",
     # No rule for odd lengths, and a wrong one for norm="forward".
     "fft.rfft", "fft.irfft", "fft.rfft2", "fft.irfft2", "fft.rfftn", "fft.irfftn",
@@ -96,12 +108,15 @@ for _name in (
         _function = getattr(_function, _part)
     RULES[_function] = _traced(_composition(_name))
 RULES[anp.full_like] = _traced(_composition("full_like"))  # a constant in autograd
-RULES[primitive_of(anp.linalg.norm)] = _traced(_composition("linalg.norm"))  # wrong with keepdims, and for infinity
+# wrong with keepdims, and for infinity
+RULES[primitive_of(anp.linalg.norm)] = _traced(_composition("linalg.norm"))
 RULES[primitive_of(anp.where)] = _traced(functions.where)  # wrong for choices that are broadcast
 
 
 def _reduces(*known: str) -> Usual:
-    """Reductions whose rule reads these keywords alone, so not `where` or `correction`, and a third argument as one of them."""
+    """Reductions whose rule reads these keywords alone, so not `where` or `correction`, and a third
+    argument as one of them.
+    """
 
     def usual(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
         return len(args) <= 2 and (not kwargs or kwargs.keys() <= frozenset(known))
@@ -149,7 +164,9 @@ _replace(anp.einsum, _traced(_composition("einsum")), _einsum_is_plain)
 
 
 def _as_autograd_takes(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """autograd makes integers of a list of booleans, and adds gradients to the elements of arrays, not to a number."""
+    """autograd makes integers of a list of booleans, and adds gradients to the elements of arrays,
+    not to a number.
+    """
     x, index = args
     return x.shape != () and (type(index) is not list or not index or type(index[0]) is not bool)
 
@@ -167,7 +184,9 @@ _replace(_getitem, _traced(_taken), _as_autograd_takes)
 
 def _partitioned(x: Any, kth: Any, axis: int | None = -1, *unused: Any, **options: Any) -> Any:
     x, axis = (anp.ravel(x), 0) if axis is None else (x, axis)
-    return _composition("take_along_axis")(x, np.argpartition(value(x), kth, axis, **options), axis=axis)
+    return _composition("take_along_axis")(
+        x, np.argpartition(value(x), kth, axis, **options), axis=axis
+    )
 
 
 RULES[anp.partition] = _traced(_partitioned)
@@ -199,9 +218,14 @@ RULES[anp.transpose] = _transpose
 
 
 def _divide(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's rule multiplies by x and divides by y**2, which over- and underflow where x / y does not."""
+    """autograd's rule multiplies by x and divides by y**2, which over- and underflow where x / y
+    does not.
+    """
     x, y = args
-    backs = [unbroadcast_f(y, lambda g: -(g / y) * answer) if n else unbroadcast_f(x, lambda g: g / y) for n in argnums]
+    backs = [
+        unbroadcast_f(y, lambda g: -(g / y) * answer) if n else unbroadcast_f(x, lambda g: g / y)
+        for n in argnums
+    ]
     return lambda g: [back(g) for back in backs]
 
 
@@ -209,11 +233,15 @@ RULES[anp.true_divide] = RULES[anp.divide] = _divide
 
 
 def _choose(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's rule multiplies the branch not chosen by zero, which is nan where it is infinite."""
+    """autograd's rule multiplies the branch not chosen by zero, which is nan where it is
+    infinite.
+    """
 
     def share(n: int) -> Any:
         mine, other = value(args[n]) == value(answer), value(args[1 - n]) == value(answer)
-        return unbroadcast_f(args[n], lambda g: anp.where(mine, anp.where(other, g / 2, g), np.zeros_like(value(g))))
+        return unbroadcast_f(
+            args[n], lambda g: anp.where(mine, anp.where(other, g / 2, g), np.zeros_like(value(g)))
+        )
 
     backs = [share(n) for n in argnums]
     return lambda g: [back(g) for back in backs]
@@ -222,7 +250,8 @@ def _choose(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
 RULES[anp.maximum] = RULES[anp.minimum] = RULES[anp.fmax] = RULES[anp.fmin] = _choose
 
 
-# Matrices ------------------------------------------------------------------------------------------------------------
+# Matrices
+# ------------------------------------------------------------------------------------------------
 
 
 def _is_real(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
@@ -239,14 +268,21 @@ _replace(anp.linalg.cholesky, _cholesky, _is_real)
 
 
 def _slogdet(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's rule ignores that the sign of a complex determinant, a point on the unit circle, changes."""
+    """autograd's rule ignores that the sign of a complex determinant, a point on the unit circle,
+    changes.
+    """
     own = _AUTOGRADS_SLOGDET(argnums, answer, args, kwargs)
     sign = answer[0]
 
     def back(g: Any) -> tuple[Any]:
         (result,) = own(g)
         turned = anp.real(1j * g[0] * sign)
-        return (result - 1j * anp.reshape(turned, (*shape_of(turned), 1, 1)) * anp.swapaxes(anp.linalg.inv(args[0]), -1, -2),)
+        return (
+            result
+            - 1j
+            * anp.reshape(turned, (*shape_of(turned), 1, 1))
+            * anp.swapaxes(anp.linalg.inv(args[0]), -1, -2),
+        )
 
     return back
 
@@ -255,11 +291,15 @@ _AUTOGRADS_SLOGDET = primitive_vjps[anp.linalg.slogdet]
 _replace(anp.linalg.slogdet, _slogdet, _is_real)
 
 
-def _solved(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False, **options: Any) -> Any:
+def _solved(
+    a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False, **options: Any
+) -> Any:
     import autograd.scipy.linalg as scipy_linalg
 
     diagonal = np.eye(shape_of(a)[-1], dtype=bool)
-    return scipy_linalg.solve_triangular(functions.where(diagonal, 1.0, a) if unit_diagonal else a, b, trans=trans, lower=lower)
+    return scipy_linalg.solve_triangular(
+        functions.where(diagonal, 1.0, a) if unit_diagonal else a, b, trans=trans, lower=lower
+    )
 
 
 def _solve_triangular(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:

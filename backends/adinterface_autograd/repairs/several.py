@@ -1,7 +1,7 @@
 """Nodes of a function with several outputs.
 
-An autograd primitive returns one array, or a tuple whose parts pass through primitives again. Here each output has its own
-node, and all share one parent, which gets their cotangents together.
+An autograd primitive returns one array, or a tuple whose parts pass through primitives again. Here
+each output has its own node, and all share one parent, which gets their cotangents together.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The functions of scipy.special that autograd has, and a few with simpler derivatives here.
 
-Functions listed by name are right. Who uses those in PARTS corrects them, or composes other functions of them. Source of the
-derivatives: NIST Digital Library of Mathematical Functions, 7.10 and 10.29.
+Functions listed by name are right. Who uses those in PARTS corrects them, or composes other
+functions of them. Source of the derivatives: NIST Digital Library of Mathematical Functions, 7.10
+and 10.29.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ Function = Callable[..., Any]
 
 
 def around(function: Function) -> Function:
-    """A function of arrays of one dtype and shape, as one of any values: it is rounded once, as by SciPy."""
+    """A function of arrays of one dtype and shape, as one of any values: it is rounded once, as by
+    SciPy.
+    """
 
     def call(*values: Any) -> Any:
-        dtype = np.result_type(*[value(x) for x in values])  # of numbers too, before SciPy makes them arrays of float64
+        # of numbers too, before SciPy makes them arrays of float64
+        dtype = np.result_type(*[value(x) for x in values])
         inside = np.dtype(float) if dtype.kind == "f" and dtype.itemsize < 8 else dtype
         arrays = [astype(x, inside) if is_box(x) else np.asarray(x, dtype=inside) for x in values]
         result = function(*(broadcast_arrays(*arrays) if len(arrays) > 1 else arrays))
@@ -40,7 +44,11 @@ _ive = primitive(scipy.special.ive)  # of integers as orders
 
 defvjp(_i0e, lambda ans, x: lambda g: g * (_i1e(x) - anp.sign(x) * ans))
 defvjp(_i1e, lambda ans, x: lambda g: g * ((_i0e(x) + _ive(2, x)) / 2 - anp.sign(x) * ans))
-defvjp(_ive, None, lambda ans, n, x: lambda g: g * ((_ive(n - 1, x) + _ive(n + 1, x)) / 2 - anp.sign(x) * ans))
+defvjp(
+    _ive,
+    None,
+    lambda ans, n, x: lambda g: g * ((_ive(n - 1, x) + _ive(n + 1, x)) / 2 - anp.sign(x) * ans),
+)
 
 
 def _polygamma(n: int, x: Any) -> Any:

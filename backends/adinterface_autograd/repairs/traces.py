@@ -17,10 +17,11 @@ from autograd.util import toposort
 
 from . import given
 
-# autograd numbers its traces by a global depth that is not safe between threads, and too high after f raises. While one of
-# our traces is open the depth only grows, so an inner trace has the larger number; the last to close restores the depth that
-# the first found. All our traces have different numbers, so a box that outlives its trace, captured by a rule, is never
-# mistaken for one of another trace.
+# autograd numbers its traces by a global depth that is not safe between threads, and too high after
+# f raises. While one of our traces is open the depth only grows, so an inner trace has the larger
+# number; the last to close restores the depth that the first found. All our traces have different
+# numbers, so a box that outlives its trace, captured by a rule, is never mistaken for one of
+# another trace.
 
 _lock = threading.Lock()
 _open = 0
@@ -57,7 +58,8 @@ class new_trace:
         with _lock:
             if _open == 0:
                 _base = trace_stack.top
-                copyreg.pickle(ArrayBox, reduced)  # while f runs: autograd's functions return its own boxes
+                # while f runs: autograd's functions return its own boxes
+                copyreg.pickle(ArrayBox, reduced)
             _open += 1
             number: int = max(trace_stack.top, _last) + 1
             trace_stack.top = _last = number
@@ -90,25 +92,38 @@ def traces_of(arrays: Iterable[Any]) -> set[int]:
 def unboxed(x: Any, trace: int) -> Any:
     """The value of a box of this trace; anything else unchanged.
 
-    Raises `given.listed` if the value contains boxes. autograd does not trace arrays in a list, which NumPy makes an array of
-    objects.
+    Raises `given.listed` if the value contains boxes. autograd does not trace arrays in a list,
+    which NumPy makes an array of objects.
     """
     if not isbox(x) or x._trace != trace:
         return x
     value = x._value
-    if (isbox(value) and value._trace == trace) or getattr(getattr(value, "dtype", None), "kind", "") == "O":
+    if (isbox(value) and value._trace == trace) or getattr(
+        getattr(value, "dtype", None), "kind", ""
+    ) == "O":
         raise given.listed()
     return plain(value)
 
 
 def plain(value: Any) -> Any:
-    """An array of a subclass, which f may have captured, as a NumPy array; anything else unchanged."""
-    return value.view(np.ndarray) if isinstance(value, np.ndarray) and type(value) is not np.ndarray else value
+    """An array of a subclass, which f may have captured, as a NumPy array; anything else
+    unchanged.
+    """
+    return (
+        value.view(np.ndarray)
+        if isinstance(value, np.ndarray) and type(value) is not np.ndarray
+        else value
+    )
 
 
 def _suited(gradient: Any, node: Any) -> Any:
-    """A gradient of a real array is real. autograd's rules for what joins real and complex arrays leave it complex."""
-    if getattr(node, "real", False) and getattr(getattr(gradient, "dtype", None), "kind", "") == "c":
+    """A gradient of a real array is real. autograd's rules for what joins real and complex arrays
+    leave it complex.
+    """
+    if (
+        getattr(node, "real", False)
+        and getattr(getattr(gradient, "dtype", None), "kind", "") == "c"
+    ):
         return anp.real(gradient)
     return gradient
 
@@ -121,7 +136,8 @@ class _Sink:
 
 
 def backward(seeds: Sequence[tuple[Any, Any]], ends_at: Collection[Any] = ()) -> dict[Any, Any]:
-    """Propagate the seeds to the roots: autograd's `backward_pass` for several ends and several roots.
+    """Propagate the seeds to the roots: autograd's `backward_pass` for several ends and several
+    roots.
 
     The nodes in `ends_at` count as roots, too.
     """
@@ -129,7 +145,9 @@ def backward(seeds: Sequence[tuple[Any, Any]], ends_at: Collection[Any] = ()) ->
     for end, cotangent in seeds:
         collected[end] = add_outgrads(collected.get(end), cotangent)
     results: dict[Any, Any] = {}
-    order = toposort(_Sink([end for end, _ in seeds]), lambda node: () if node in ends_at else node.parents)
+    order = toposort(
+        _Sink([end for end, _ in seeds]), lambda node: () if node in ends_at else node.parents
+    )
     next(order)  # the sink itself
     for node in order:
         gradient = collected.pop(node)[0]

@@ -1,20 +1,24 @@
-"""Derivatives by finite differences, with estimated errors, of functions of NumPy arrays. Imports NumPy alone.
+"""Derivatives by finite differences, with estimated errors, of functions of NumPy arrays. Imports
+NumPy alone.
 
 >>> import numpy as np
 >>> from adinterface_finite.differences import differentiate
 >>> found = differentiate(np.sin, np.array([0.5, 1.0]))
->>> bool(abs(found.values[0] - [np.cos(0.5), 0.0]).max() < 1e-12)  # one row for each number in the arguments
+>>> # one row for each number in the arguments
+>>> bool(abs(found.values[0] - [np.cos(0.5), 0.0]).max() < 1e-12)
 True
 >>> bool(found.errors.max() < 1e-12)
 True
 
 Each module builds on those before it:
 
-- `extrapolation`: slopes at several steps, extrapolated to step zero with an estimated error; `neighbours`: whether the values
-  at both sides of the point show all that f does; `steps`: which step is next, and when there are enough.
-- `levels`, `evaluation`: what methods ask of f, and how noisy it is where it takes differences itself; `points`, `lines`: where
-  f is evaluated.
-- `methods`: from evaluations to slopes; `second_order`: second derivatives; `accuracy`: which estimates call for a warning.
+- `extrapolation`: slopes at several steps, extrapolated to step zero with an estimated error;
+  `neighbours`: whether the values at both sides of the point show all that f does; `steps`: which
+  step is next, and when there are enough.
+- `levels`, `evaluation`: what methods ask of f, and how noisy it is where it takes differences
+  itself; `points`, `lines`: where f is evaluated.
+- `methods`: from evaluations to slopes; `second_order`: second derivatives; `accuracy`: which
+  estimates call for a warning.
 """
 
 from __future__ import annotations
@@ -33,9 +37,11 @@ from .second_order import Second, along, hessian, product
 
 
 def differentiate(f: Callable[..., Any], *arrays: Array, method: Method | None = None) -> Slopes:
-    """The derivatives of f by each number in the arrays: values and errors of shape (numbers, outputs).
+    """The derivatives of f by each number in the arrays: values and errors of shape (numbers,
+    outputs).
 
-    f gets copies of the arrays and returns an array or a number. method: from `method_of`; adaptive differences by default.
+    f gets copies of the arrays and returns an array or a number. method: from `method_of`; adaptive
+    differences by default.
     """
     evaluations = ArrayEvaluations(f, *arrays, records=True)
     lines = Coordinates(BasePoint(arrays), [False] * len(arrays))
@@ -44,7 +50,8 @@ def differentiate(f: Callable[..., Any], *arrays: Array, method: Method | None =
 
 
 __all__ = [
-    "OUTSIDE", "Array", "ArrayEvaluations", "BasePoint", "Coordinates", "Directions", "Evaluations", "LeafError", "Level",
-    "Lines", "Method", "Outputs", "Second", "Slopes", "StepError", "along", "below", "differentiate", "enclosing",
-    "errors_by_leaf", "hessian", "kept", "method_of", "overall", "product",
+    "OUTSIDE", "Array", "ArrayEvaluations", "BasePoint", "Coordinates", "Directions", "Evaluations",
+    "LeafError", "Level", "Lines", "Method", "Outputs", "Second", "Slopes", "StepError", "along",
+    "below", "differentiate", "enclosing", "errors_by_leaf", "hessian", "kept", "method_of",
+    "overall", "product",
 ]  # fmt: skip

@@ -1,4 +1,6 @@
-"""From the estimated errors of derivatives to those of leaves, and which of them call for a warning."""
+"""From the estimated errors of derivatives to those of leaves, and which of them call for a
+warning.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,19 @@ import numpy as np
 from .methods.method import Slopes
 from .points import Lines
 
-#: What rounding makes of an f that does not change, by the order of the derivative, and the most that it makes of one whose
+#: What rounding makes of an f that does not change, by the order of the derivative, and the most
+#: that it makes of one whose
 #: steps are short: in units of f's precision and value, and of the scale of x.
 ROUNDING = {1: (64, 2e4), 2: (1e4, 2e6)}
-#: A derivative is within the rounding of f if it is at most so many times what is estimated for the rounding.
+#: A derivative is within the rounding of f if it is at most so many times what is estimated for the
+#: rounding.
 WITHIN = 10.0
 
 
 class LeafError(NamedTuple):
-    """The error of the derivatives by one leaf, or, with the number -1, along lines that move several leaves."""
+    """The error of the derivatives by one leaf, or, with the number -1, along lines that move
+    several leaves.
+    """
 
     leaf: int
     #: The largest estimated error relative to the largest derivative.
@@ -26,13 +32,16 @@ class LeafError(NamedTuple):
     doubtful: bool
 
 
-def errors_by_leaf(lines: Lines, slopes: Slopes, order: int, epsilon: float, gradient: bool = False) -> list[LeafError]:
+def errors_by_leaf(
+    lines: Lines, slopes: Slopes, order: int, epsilon: float, gradient: bool = False
+) -> list[LeafError]:
     """Leaves of which all derivatives are NaN are left out. epsilon: the precision of f's values.
-    gradient: whether f's values are the derivatives of one function. A derivative of these that is tiny beside the largest
-    one may be the rounding of sums that cancel: it is taken to be zero.
+    gradient: whether f's values are the derivatives of one function. A derivative of these that is
+    tiny beside the largest one may be the rounding of sums that cancel: it is taken to be zero.
 
-    An error may be within the rounding of an f that does not change. It calls for a warning if a derivative of the size that
-    is seen elsewhere could hide in it; if none is seen, one that changes f by 1, or by as much as f was seen to change.
+    An error may be within the rounding of an f that does not change. It calls for a warning if a
+    derivative of the size that is seen elsewhere could hide in it; if none is seen, one that
+    changes f by 1, or by as much as f was seen to change.
     """
     finite, values, errors = np.isfinite(slopes.values), np.abs(slopes.values), slopes.errors
     if not finite.all():
@@ -51,26 +60,41 @@ def errors_by_leaf(lines: Lines, slopes: Slopes, order: int, epsilon: float, gra
     hidden[(values == 0) & told.any(axis=1, keepdims=True)] = 0.0
     found: list[LeafError] = []
     for leaf, start, stop in lines.owners():
-        coarse = max(epsilon, *lines.point.exactness) if leaf < 0 else max(epsilon, lines.point.exactness[leaf])
+        coarse = (
+            max(epsilon, *lines.point.exactness)
+            if leaf < 0
+            else max(epsilon, lines.point.exactness[leaf])
+        )
         bad = max(1e-4, 100 * coarse ** (2 / (order + 2)))
         own = slice(start, stop)
         if finite[own].size and not finite[own].any():
             continue
         tops, worst = values[own].max(axis=0, initial=0.0), errors[own].max(axis=0, initial=0.0)
-        # Each output has its own scale, unless its change is within the rounding of an output that does not change.
+        # Each output has its own scale, unless its change is within the rounding of an output that
+        # does not change.
         own_sure, other = sure[own].max(axis=0, initial=0.0), float(np.max(elsewhere, initial=0.0))
-        limits = np.where(told[own], np.where(own_sure > 0, own_sure, own_sure.max(initial=0.0) or other), hidden[own])
+        limits = np.where(
+            told[own],
+            np.where(own_sure > 0, own_sure, own_sure.max(initial=0.0) or other),
+            hidden[own],
+        )
         top = float(tops.max(initial=0.0)) or other
         with np.errstate(all="ignore"):
             parts = np.where(seen[own].any(axis=0) & (tops > 0), worst / tops, 0.0)
         top = top or float(hidden[own].max(initial=0.0))
-        relative = max(float(parts.max(initial=0.0)), float(worst.max(initial=0.0)) / top if top else 0.0)
-        found.append(LeafError(leaf, relative, bool(((errors[own] > bad * limits) & (limits > 0)).any())))
+        relative = max(
+            float(parts.max(initial=0.0)), float(worst.max(initial=0.0)) / top if top else 0.0
+        )
+        found.append(
+            LeafError(leaf, relative, bool(((errors[own] > bad * limits) & (limits > 0)).any()))
+        )
     return found
 
 
 def overall(slopes: Slopes) -> tuple[float, float]:
-    """The largest error of all derivatives, and the largest part of it that is noise, relative to the largest derivative."""
+    """The largest error of all derivatives, and the largest part of it that is noise, relative to
+    the largest derivative.
+    """
     values, errors = np.abs(slopes.values), slopes.errors
     finite = np.isfinite(values)
     top = float(np.max(values, initial=0.0, where=finite))

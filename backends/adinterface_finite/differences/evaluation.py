@@ -17,13 +17,16 @@ Array = np.ndarray[Any, Any]
 #: The arguments of f, one array each; of a class of the caller's, perhaps.
 Arrays = tuple[Any, ...]
 
-#: What Python code raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix without a Cholesky factor; and
+#: What Python code raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix without
+#: a Cholesky factor; and
 #: NumPy warnings that are errors.
 OUTSIDE = (ArithmeticError, ValueError, RuntimeWarning)
 
 
 class Form(NamedTuple):
-    """How many numbers f returns, the dtype for differences of them, and the distance from 1 to the next number of theirs."""
+    """How many numbers f returns, the dtype for differences of them, and the distance from 1 to the
+    next number of theirs.
+    """
 
     size: int
     dtype: Any
@@ -35,16 +38,22 @@ class Form(NamedTuple):
 
 
 class Outputs:
-    """How f's outputs, NumPy arrays or numbers, become one vector, with enough precision for differences."""
+    """How f's outputs, NumPy arrays or numbers, become one vector, with enough precision for
+    differences.
+    """
 
-    def __init__(self, outputs: Sequence[Any], exactness: Sequence[float], error: type[Exception] = TypeError):
+    def __init__(
+        self, outputs: Sequence[Any], exactness: Sequence[float], error: type[Exception] = TypeError
+    ):
         self.error = error
         self.complex = [np.iscomplexobj(output) for output in outputs]
         self.shapes = [np.shape(output) for output in outputs]
         self.sizes = [math.prod(shape) for shape in self.shapes]
         wide = any(output.dtype in (np.longdouble, np.clongdouble) for output in outputs)
         real, both = (np.longdouble, np.clongdouble) if wide else (np.float64, np.complex128)
-        coarsest = max([epsilon for epsilon, size in zip(exactness, self.sizes) if size], default=2.0**-52)
+        coarsest = max(
+            [epsilon for epsilon, size in zip(exactness, self.sizes) if size], default=2.0**-52
+        )
         self.form = Form(sum(self.sizes), both if any(self.complex) else real, coarsest)
         self.number = self.sizes == [1]
 
@@ -52,13 +61,19 @@ class Outputs:
         """A number for a single one. Raises `error` for outputs of another form."""
         if self.number and type(outputs[0]) is np.float64 and len(outputs) == 1:
             return outputs[0]
-        shapes, complex_ = [output.shape for output in outputs], [output.dtype.kind == "c" for output in outputs]
+        shapes, complex_ = (
+            [output.shape for output in outputs],
+            [output.dtype.kind == "c" for output in outputs],
+        )
         if shapes != self.shapes or complex_ != self.complex:
-            before, now = (f"outputs of the shapes {known}{' (complex)' * any(kinds)}" for known, kinds in
-                           ((self.shapes, self.complex), (shapes, complex_)))  # fmt: skip
+            before, now = (
+                f"outputs of the shapes {known}{' (complex)' * any(kinds)}"
+                for known, kinds in ((self.shapes, self.complex), (shapes, complex_))
+            )
             raise self.error(
-                f"Finite differences: f returned {before} at one point and {now} at another one near it. Give f outputs whose "
-                f"shapes and dtypes do not depend on the numbers in its arguments."
+                f"Finite differences: f returned {before} at one point and {now} at another one"
+                " near it. Give f outputs whose shapes and dtypes do not depend on the numbers in"
+                " its arguments."
             )
         if self.number:
             return outputs[0].reshape(())[()]
@@ -69,7 +84,9 @@ class Outputs:
     def split(self, stack: Array) -> list[Array]:
         """A stack (lines, outputs) as a stack for each output of f, in its shape."""
         parts = zip(itertools.accumulate(self.sizes), self.sizes, self.shapes)
-        return [stack[:, end - size : end].reshape(len(stack), *shape) for end, size, shape in parts]
+        return [
+            stack[:, end - size : end].reshape(len(stack), *shape) for end, size, shape in parts
+        ]
 
 
 class Evaluations(ABC):
@@ -91,7 +108,9 @@ class Evaluations(ABC):
 
     @abstractmethod
     def call(self, *leaves: Any) -> tuple[Any, ...]:
-        """f's value, in a tuple of the caller's form. f may write into these leaves, and may reuse what it returns."""
+        """f's value, in a tuple of the caller's form. f may write into these leaves, and may reuse
+        what it returns.
+        """
 
     def call_at_the_point(self) -> tuple[Any, ...]:
         """f's value at the point, from the evaluation that counts, if there are several."""
@@ -152,7 +171,9 @@ class Evaluations(ABC):
         return found
 
     def imaginary(self, leaves: Sequence[Any]) -> Array | None:
-        """The imaginary parts of the values at complex leaves; None if f is not evaluated there. Raises what f raises."""
+        """The imaginary parts of the values at complex leaves; None if f is not evaluated there.
+        Raises what f raises.
+        """
         return None
 
     def copies(self) -> Arrays:
@@ -166,14 +187,17 @@ class Evaluations(ABC):
         return np.float64(np.nan) if self.outputs.number else np.full(size, np.nan)
 
     def is_heard(self, order: int, warns: bool) -> bool:
-        """Whether the accuracy of derivatives of this order is used. warns: whether large errors cause a warning."""
+        """Whether the accuracy of derivatives of this order is used. warns: whether large errors
+        cause a warning.
+        """
         return warns or self.records or self.level.order + order >= 3 or enclosing() is not None
 
     def apart(self, differences: Callable[[Callable[[], Arrays]], _T]) -> _T:
         """`differences(fresh)`, where `fresh()` returns leaves that are not displaced, for f.
 
-        NumPy leaves are the same copies each time, unless f writes into them. Then everything is computed again, with copies
-        for each evaluation; making them from the start would take longer than many an f.
+        NumPy leaves are the same copies each time, unless f writes into them. Then everything is
+        computed again, with copies for each evaluation; making them from the start would take
+        longer than many an f.
         """
         for leaf in self.leaves:
             if not isinstance(leaf, (np.ndarray, np.generic)):

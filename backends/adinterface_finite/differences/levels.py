@@ -1,4 +1,6 @@
-"""Differences inside differences: how exact the inner ones are, for the outer ones, whose noise that is."""
+"""Differences inside differences: how exact the inner ones are, for the outer ones, whose noise
+that is.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ class Level:
     __slots__ = ("error", "order")
 
     def __init__(self) -> None:
-        #: The largest estimated error of an inner derivative, relative to that derivative; and its order.
+        #: The largest estimated error of an inner derivative, relative to that derivative; and its
+        #: order.
         self.error, self.order = 0.0, 0
 
     def note(self, error: float, order: int) -> None:

@@ -1,4 +1,6 @@
-"""The lines along which differences are taken: along each real number of the leaves, along tangents, some of both, and both."""
+"""The lines along which differences are taken: along each real number of the leaves, along
+tangents, some of both, and both.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,16 @@ import numpy as np
 from .evaluation import Array, Arrays
 from .points import ANYWHERE, TINY, BasePoint, Facts, Lines, OtherLines
 
-#: Of so many numbers the places are kept: to make them for each call would take as long as some evaluations of f.
+#: Of so many numbers the places are kept: to make them for each call would take as long as some
+#: evaluations of f.
 KNOWN = 1_000
 
-_Places = tuple[Sequence[tuple[int, Any, complex]], Sequence[tuple[int, int, bool]], Sequence[tuple[int, int, int]], bool]
+_Places = tuple[
+    Sequence[tuple[int, Any, complex]],
+    Sequence[tuple[int, int, bool]],
+    Sequence[tuple[int, int, int]],
+    bool,
+]
 
 
 def _places(shapes: Sequence[tuple[int, ...]]) -> _Places:
@@ -39,13 +47,17 @@ _known_places = functools.lru_cache(maxsize=64)(_places)
 
 
 class Coordinates(Lines):
-    """Along each real number of the leaves, in their order; a complex leaf that is doubled first along 1, then along i."""
+    """Along each real number of the leaves, in their order; a complex leaf that is doubled first
+    along 1, then along i.
+    """
 
     def __init__(self, point: BasePoint, doubled: Sequence[bool]):
         shapes = tuple([(*numbers.shape, twice) for numbers, twice in zip(point.numbers, doubled)])
         every = (_known_places if point.count <= KNOWN else _places)(shapes)
-        #: Each line's leaf, the place of its number there, and 1 or i. For each leaf its first line, how many numbers it has,
-        #: and whether they come again along i. The leaves that have lines. Whether any leaf is doubled.
+        #: Each line's leaf, the place of its number there, and 1 or i. For each leaf its first
+        #: line, how many numbers it has,
+        #: and whether they come again along i. The leaves that have lines. Whether any leaf is
+        #: doubled.
         self.places, self.spans, self._owners, self.doubled = every
         self.point, self.count = point, len(self.places)
 
@@ -55,7 +67,8 @@ class Coordinates(Lines):
     def part(self, n: int, values: Array, holomorphic: bool = False) -> Array:
         """Derivatives along all lines, on the last axis, by one leaf, in its shape.
 
-        Of a complex leaf those along 1 and along i together, unless the derivatives are by it as a whole.
+        Of a complex leaf those along 1 and along i together, unless the derivatives are by it as a
+        whole.
         """
         start, size, doubled = self.spans[n]
         part = values[..., start : start + size]
@@ -115,7 +128,15 @@ class Coordinates(Lines):
             yield leaves
 
 
-def both(leaves: Sequence[Any], first: Lines, line: int, t: float, then: Coordinates, other: int, h: float) -> list[Any]:
+def both(
+    leaves: Sequence[Any],
+    first: Lines,
+    line: int,
+    t: float,
+    then: Coordinates,
+    other: int,
+    h: float,
+) -> list[Any]:
     """The leaves displaced along one line, and one number of them also along a coordinate."""
     point, moved = first.point, first.moved(line, t)
     n, index, unit = then.places[other]
@@ -144,18 +165,29 @@ class Directions(Lines):
         self.stacks = stacks
         #: Where a tangent moves one number alone: its leaf, its place, and by how much.
         self.alone: list[tuple[int, Any, Any] | None] = [None] * self.count
-        flat = [np.asarray(stack).reshape(self.count, math.prod(np.shape(stack)[1:])) for stack in stacks]
+        flat = [
+            np.asarray(stack).reshape(self.count, math.prod(np.shape(stack)[1:]))
+            for stack in stacks
+        ]
         moved = [np.count_nonzero(stack, axis=1) for stack in flat]
         for line in np.flatnonzero(sum(moved) == 1) if flat else ():
             n = next(n for n, counts in enumerate(moved) if counts[line])
             place = int(np.flatnonzero(flat[n][line])[0])
-            self.alone[line] = n, np.unravel_index(place, np.shape(stacks[n])[1:]), flat[n][line][place]
+            self.alone[line] = (
+                n,
+                np.unravel_index(place, np.shape(stacks[n])[1:]),
+                flat[n][line][place],
+            )
         #: Whether each moves anything at all.
         self.moves = np.asarray(sum(moved) > 0) if flat else np.zeros(self.count, dtype=bool)
 
     def moving(self) -> Lines:
         """Those that move anything."""
-        return self if self.moves.all() else OtherLines(self.point, [(self, n) for n in np.flatnonzero(self.moves).tolist()])
+        return (
+            self
+            if self.moves.all()
+            else OtherLines(self.point, [(self, n) for n in np.flatnonzero(self.moves).tolist()])
+        )
 
     def tangents(self, line: int) -> list[Any]:
         return [stack[line] for stack in self.stacks]
@@ -163,7 +195,9 @@ class Directions(Lines):
     def _moving(self, line: int) -> list[tuple[Array, Array, float]]:
         """Of each leaf that moves: the numbers that do, by how much, and the exactness."""
         found: list[tuple[Array, Array, float]] = []
-        for numbers, tangent, exactness in zip(self.point.numbers, self.tangents(line), self.point.exactness):
+        for numbers, tangent, exactness in zip(
+            self.point.numbers, self.tangents(line), self.point.exactness
+        ):
             places = np.flatnonzero(tangent)
             if places.size:
                 found.append((np.ravel(numbers)[places], np.ravel(tangent)[places], exactness))
@@ -178,7 +212,11 @@ class Directions(Lines):
                 above, below = (point.high - x) / lengths, (x - point.low) / lengths
                 ahead = min(ahead, np.where(along > 0, above, below).min())
                 behind = min(behind, np.where(along > 0, below, above).min())
-            usual = np.where((sizes > TINY) & np.isfinite(sizes), sizes, 1.0) if point.scale is None else point.scale
+            usual = (
+                np.where((sizes > TINY) & np.isfinite(sizes), sizes, 1.0)
+                if point.scale is None
+                else point.scale
+            )
             scales.append(usual / lengths)
         every = np.concatenate(scales)
         size, worst = float(np.median(every)), float(every.min())

@@ -1,9 +1,11 @@
-"""Checks that f at the point fits between the values at both sides, as it must for sufficiently short steps.
+"""Checks that f at the point fits between the values at both sides, as it must for sufficiently
+short steps.
 
-The mean of the values at one step minus f at the point is a series in h^2, like the error of a slope. So the difference
-falls with the step, and faster after extrapolation. If it does not, f changes within less than the step, or is noisy.
-Slopes do not show this if they agree by chance, or if f changes at the point alone. A much smaller step distinguishes the
-two. Noise is as large there; a change of f is resolved.
+The mean of the values at one step minus f at the point is a series in h^2, like the error of a
+slope. So the difference falls with the step, and faster after extrapolation. If it does not, f
+changes within less than the step, or is noisy. Slopes do not show this if they agree by chance, or
+if f changes at the point alone. A much smaller step distinguishes the two. Noise is as large there;
+a change of f is resolved.
 """
 
 from __future__ import annotations
@@ -18,10 +20,13 @@ from .extrapolation.windows import ALIKE, SURE, upper
 
 Array = np.ndarray[Any, Any]
 
-#: One more step must reduce the difference to this fraction. For two steps it must fall to twice the square that the smaller
-#: step implies; or, if it falls as it must but slopes agree much better, the rest must be at most this fraction.
+#: One more step must reduce the difference to this fraction. For two steps it must fall to twice
+#: the square that the smaller
+#: step implies; or, if it falls as it must but slopes agree much better, the rest must be at most
+#: this fraction.
 ROUGH, TWO = 0.25, 0.02
-#: So many powers of two below the others is the step that tells, and half as many below that the next one if it does not.
+#: So many powers of two below the others is the step that tells, and half as many below that the
+#: next one if it does not.
 DEEP = 14
 #: How near to the step itself, relative, residues of a kink fall.
 KINK = 1e-3
@@ -30,9 +35,15 @@ BELOW_LENGTH = 4
 
 
 def between(exponents: tuple[int, ...]) -> int:
-    """The exponent of a step in the first gap: near the steps above it, halfway if there are others than the one that tells."""
+    """The exponent of a step in the first gap: near the steps above it, halfway if there are others
+    than the one that tells.
+    """
     size = upper(exponents)
-    return exponents[size - 1] - 1 if size == len(exponents) - 1 else (exponents[size - 1] + exponents[size]) // 2
+    return (
+        exponents[size - 1] - 1
+        if size == len(exponents) - 1
+        else (exponents[size - 1] + exponents[size]) // 2
+    )
 
 
 class Fit(NamedTuple):
@@ -42,7 +53,8 @@ class Fit(NamedTuple):
     missed: Array
     #: Whether slopes agree, so that only f at the point does not fit.
     alone: Array
-    #: The exponent of a step below the length over which f changes, if the smallest step shows it; else a large one.
+    #: The exponent of a step below the length over which f changes, if the smallest step shows it;
+    #: else a large one.
     below: Array
 
 
@@ -51,18 +63,34 @@ def is_deep(exponents: tuple[int, ...]) -> bool:
     return exponents[-1] <= -DEEP and upper(exponents) < len(exponents)
 
 
-def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Array, residues: Array, matters: Array) -> Fit:
-    """slopes, rounding, residues: (lines, steps, outputs); lengths: (lines, steps). residues: differences of means and f.
+def fit(
+    exponents: tuple[int, ...],
+    slopes: Array,
+    rounding: Array,
+    lengths: Array,
+    residues: Array,
+    matters: Array,
+) -> Fit:
+    """slopes, rounding, residues: (lines, steps, outputs); lengths: (lines, steps). residues:
+    differences of means and f.
 
     matters: (lines, outputs), the slope above which a hidden change of f matters.
     """
     noise, step = rounding * lengths[:, :, None], lengths[:, -1:]
     if is_deep(exponents):
         off, above = np.abs(residues[:, -1]), windows(exponents[:-1], 2, 1)
-        seen = (off > ALIKE * np.abs(above.weights[-1] @ residues[:, :-1])) & (off > SURE * noise[:, -1])
+        seen = (off > ALIKE * np.abs(above.weights[-1] @ residues[:, :-1])) & (
+            off > SURE * noise[:, -1]
+        )
         first = windows(exponents[: upper(exponents)], 2, 1)
-        agree = np.zeros(off.shape, dtype=bool) if first.steps < 2 else stands_alone(first, slopes, lengths, residues)
-        below = np.where(seen.any(axis=1), np.inf, _below(exponents, slopes, noise, lengths, residues))
+        agree = (
+            np.zeros(off.shape, dtype=bool)
+            if first.steps < 2
+            else stands_alone(first, slopes, lengths, residues)
+        )
+        below = np.where(
+            seen.any(axis=1), np.inf, _below(exponents, slopes, noise, lengths, residues)
+        )
     else:
         off, seen = _stays(exponents, slopes, noise, lengths, residues)
         agree, below = np.zeros(off.shape, dtype=bool), np.full(len(slopes), np.inf)
@@ -71,16 +99,23 @@ def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Arr
 
 
 def without_kinks(residues: Array, lengths: Array) -> Array:
-    """Where residues fall with the step and not with its square, f has a kink at the point: slopes are its mean slope.
+    """Where residues fall with the step and not with its square, f has a kink at the point: slopes
+    are its mean slope.
 
-    Nor do residues count where f is not finite at the point."""
+    Nor do residues count where f is not finite at the point.
+    """
     falls = (lengths[:, -1] / lengths[:, -2])[:, None]
-    fits = np.abs(residues[:, -1] - falls * residues[:, -2]) >= KINK * np.abs(residues[:, -1])  # not where one is NaN
+    # not where one is NaN
+    fits = np.abs(residues[:, -1] - falls * residues[:, -2]) >= KINK * np.abs(residues[:, -1])
     return residues if fits.all() else np.where(fits[:, None] & ~np.isnan(residues), residues, 0.0)
 
 
-def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> tuple[Array, Array]:
-    """What the last steps that lie close together miss f by, extrapolated, and whether that does not fall as it must."""
+def _stays(
+    exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array
+) -> tuple[Array, Array]:
+    """What the last steps that lie close together miss f by, extrapolated, and whether that does
+    not fall as it must.
+    """
     near = [first - second <= 2 for first, second in zip(exponents[-4:], exponents[-3:])][::-1]
     size = 1 + (near.index(False) if False in near else len(near))
     if size < 2:
@@ -90,23 +125,38 @@ def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Arr
     off, change = np.abs(full @ residues[:, last]), np.abs(inside.changes[-1] @ slopes[:, last])
     hides = off > 2 * change * lengths[:, -1:]
     if size == 2:
-        low, square = np.abs(residues[:, -1]), np.abs(residues[:, -2]) * (lengths[:, -1:] / lengths[:, -2:-1]) ** 2
+        low, square = (
+            np.abs(residues[:, -1]),
+            np.abs(residues[:, -2]) * (lengths[:, -1:] / lengths[:, -2:-1]) ** 2,
+        )
         stays = (low > 2 * square) | ((low > square / 2) & (off > TWO * low) & hides)
     else:
         shortest = windows(exponents[-size + 2 :], 2, 1).weights[-1]
-        slower = change > ROUGH * np.abs(shorter @ slopes[:, last] - shortest @ slopes[:, 2 - size :])
+        slower = change > ROUGH * np.abs(
+            shorter @ slopes[:, last] - shortest @ slopes[:, 2 - size :]
+        )
         larger = np.abs(shorter[1:] @ residues[:, -size:-1])
-        before = np.maximum(np.abs(shorter @ residues[:, last]), larger / 4)  # one of both may be small by chance
+        # one of both may be small by chance
+        before = np.maximum(np.abs(shorter @ residues[:, last]), larger / 4)
         stays = (off > ROUGH * before) & (hides | slower)
     return off, stays & (off > SURE * (inside.gains[-1] @ noise[:, last]))
 
 
-def _below(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> Array:
-    """The exponent of the step below the length over which f changes, from the differences at the steps above the first gap."""
-    size = max(2, next(n for n, (one, other) in enumerate(pairwise(exponents), 1) if one - other > 2))
+def _below(
+    exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array
+) -> Array:
+    """The exponent of the step below the length over which f changes, from the differences at the
+    steps above the first gap.
+    """
+    size = max(
+        2, next(n for n, (one, other) in enumerate(pairwise(exponents), 1) if one - other > 2)
+    )
     weights = windows(exponents[:size], 2, 1).weights[-1]
     missed = np.abs(weights @ residues[:, :size])
-    turn, bend = np.abs(slopes[:, -1] - weights @ slopes[:, :size]), np.maximum(np.abs(residues[:, -1]), noise[:, -1])
+    turn, bend = (
+        np.abs(slopes[:, -1] - weights @ slopes[:, :size]),
+        np.maximum(np.abs(residues[:, -1]), noise[:, -1]),
+    )
     length = np.fmin(missed / turn, lengths[:, -1:] * np.sqrt(missed / bend))
     known = (missed > SURE * (np.abs(weights) @ noise[:, :size])) & (length > 0)
     length = np.where(known, length, np.inf).min(axis=1, initial=np.inf)

@@ -1,7 +1,8 @@
-"""The point of a call, and lines through it, along which f is evaluated; lines.py has the kinds of lines.
+"""The point of a call, and lines through it, along which f is evaluated; lines.py has the kinds of
+lines.
 
-A line's numbers are NumPy numbers; f gets each leaf in its own library and dtype. A displaced leaf is a new array, which f may
-keep or change.
+A line's numbers are NumPy numbers; f gets each leaf in its own library and dtype. A displaced leaf
+is a new array, which f may keep or change.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from .evaluation import Arrays
 
 DOUBLE, EPSILON = np.dtype(np.float64), 2.0**-52
 
-#: What is smaller is as good as zero: small steps in its scale would not be numbers any more, of which second derivatives take
+#: What is smaller is as good as zero: small steps in its scale would not be numbers any more, of
+#: which second derivatives take
 #: the squares.
 TINY, SQUARED = 1e-290, 1e-150
 
@@ -26,7 +28,8 @@ ANYWHERE = (math.inf, math.inf)
 #: The lowest and the highest value that a number may take.
 Bounds = tuple[float | None, float | None]
 
-#: Makes a leaf for f of NumPy numbers. From a leaf to its numbers, the distance from 1 to the next one in its dtype, and the
+#: Makes a leaf for f of NumPy numbers. From a leaf to its numbers, the distance from 1 to the next
+#: one in its dtype, and the
 #: way back, None for a NumPy leaf.
 Native = Callable[[Any], Any]
 Take = Callable[[Any], tuple[Any, float, Native | None]]
@@ -40,16 +43,27 @@ def taken(leaf: Any) -> tuple[Any, float, None]:
 class BasePoint:
     """The leaves of a call, unchanged and as NumPy numbers."""
 
-    def __init__(self, leaves: Arrays, take: Take = taken, *, scale: float | None = None, bounds: Bounds | None = None):
+    def __init__(
+        self,
+        leaves: Arrays,
+        take: Take = taken,
+        *,
+        scale: float | None = None,
+        bounds: Bounds | None = None,
+    ):
         self.leaves, self.scale = leaves, scale
         #: Whether there are bounds at all.
         self.bounded, self.low, self.high = bounds is not None, -math.inf, math.inf
         if bounds is not None:
             low, high = bounds
-            self.low, self.high = -math.inf if low is None else low, math.inf if high is None else high
+            self.low, self.high = (
+                -math.inf if low is None else low,
+                math.inf if high is None else high,
+            )
             self.bounded = self.low > -math.inf or self.high < math.inf
         self.exactness: list[float] = []
-        #: What makes a leaf for f of NumPy numbers; None for NumPy leaves. Which of those are arrays of double precision.
+        #: What makes a leaf for f of NumPy numbers; None for NumPy leaves. Which of those are
+        #: arrays of double precision.
         self.natives: list[Native | None] = []
         self.doubles: list[bool] = []
         self.numbers: list[Any] = []
@@ -69,7 +83,10 @@ class BasePoint:
         """These leaves, with those that have moved as f gets them."""
         there = list(leaves)
         for n, array in moved.items():
-            native, numbers = self.natives[n], array[()] if isinstance(self.numbers[n], np.generic) else array
+            native, numbers = (
+                self.natives[n],
+                array[()] if isinstance(self.numbers[n], np.generic) else array,
+            )
             there[n] = numbers if native is None else native(numbers)
         return there
 
@@ -95,14 +112,18 @@ class Lines:
         self.point, self.count = point, count
 
     def owners(self) -> Sequence[tuple[int, int, int]]:
-        """For each leaf whose lines these are: its number, and its first and last line. -1 for lines that move several."""
+        """For each leaf whose lines these are: its number, and its first and last line. -1 for
+        lines that move several.
+        """
         return [(-1, 0, self.count)] if self.count else []
 
     def facts(self, line: int) -> Facts:
         raise NotImplementedError
 
     def reach(self, line: int) -> tuple[float, float]:
-        """The unit of a fixed step, max(1, |x|) along a number; and the exactness, as in `Facts`."""
+        """The unit of a fixed step, max(1, |x|) along a number; and the exactness, as in
+        `Facts`.
+        """
         raise NotImplementedError
 
     def imaginary(self, leaves: Sequence[Any], line: int, step: float) -> list[Any] | None:
@@ -118,14 +139,17 @@ class Lines:
         return t
 
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
-        """The leaves at the distance t, with these in place of those that do not move; and the exact distance."""
+        """The leaves at the distance t, with these in place of those that do not move; and the
+        exact distance.
+        """
         moved = self.moved(line, t)
         return self.point.displaced(leaves, moved), self.distance(line, t, moved)
 
     def points(
         self, wanted: Iterable[tuple[int, float]], fresh: Callable[[], Arrays], distances: list[Any]
     ) -> Iterator[Sequence[Any]]:
-        """The leaves at these distances along these lines, one after another; `distances` gets what the distances really are.
+        """The leaves at these distances along these lines, one after another; `distances` gets what
+        the distances really are.
 
         fresh: gives the leaves for what does not move.
         """

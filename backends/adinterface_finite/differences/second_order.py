@@ -1,11 +1,14 @@
-"""Second derivatives from one joint stencil: f is evaluated around the point once, not a gradient around each of many points.
+"""Second derivatives from one joint stencil: f is evaluated around the point once, not a gradient
+around each of many points.
 
-Along each line second differences at several steps are extrapolated as slopes are. For two lines u and v,
+Along each line second differences at several steps are extrapolated as slopes are. For two lines u
+and v,
 
     f(+u+v) + f(-u-v) - f(+u) - f(-u) - f(+v) - f(-v) + 2 f  =  2 h_u h_v f_uv + O(h^4),
 
-a series in h^2 where both steps shrink together, takes two evaluations beyond those along the lines, and the Hessian is
-symmetric. Source of the formula: M. Abramowitz, I. Stegun, Handbook of Mathematical Functions, 25.3.27.
+a series in h^2 where both steps shrink together, takes two evaluations beyond those along the
+lines, and the Hessian is symmetric. Source of the formula: M. Abramowitz, I. Stegun, Handbook of
+Mathematical Functions, 25.3.27.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ from .methods.sampling import Apart, Step
 from .points import Facts, Lines, OtherLines
 from .steps import ENOUGH, SMALLEST
 
-#: A second derivative is exact enough at this multiple of the error of an exact enough slope; where it is small compared with
+#: A second derivative is exact enough at this multiple of the error of an exact enough slope; where
+#: it is small compared with
 #: those along its two lines, at this fraction of them.
 SLACK, BESIDE = 50.0, 1e-12
 #: The second difference at a step that is good for mixed derivatives is off by this part at most.
@@ -39,18 +43,24 @@ class Second(NamedTuple):
     slopes: Slopes
 
 
-def along(options: Options, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Second:
+def along(
+    options: Options, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]
+) -> Second:
     """Second derivatives along each line: (lines, outputs)."""
     bends = Bends(options, evaluations, lines, range(lines.count), fresh)
     bends.run()
     return Second(bends.first, bends.found)
 
 
-def hessian(options: Options, evaluations: Evaluations, lines: Coordinates, fresh: Callable[[], Arrays]) -> Second:
+def hessian(
+    options: Options, evaluations: Evaluations, lines: Coordinates, fresh: Callable[[], Arrays]
+) -> Second:
     """The Hessian of a scalar function: (lines, lines)."""
     bends = Bends(options, evaluations, lines, range(lines.count), fresh)
     bends.run()
-    matrix, errors, units = (np.diag(each[:, 0]) for each in (bends.found.values, bends.found.errors, bends.found.units))
+    matrix, errors, units = (
+        np.diag(each[:, 0]) for each in (bends.found.values, bends.found.errors, bends.found.units)
+    )
     rows, columns = np.tril_indices(lines.count, -1)
     pairs = list(zip(rows.tolist(), columns.tolist()))
     if pairs:
@@ -63,9 +73,16 @@ def hessian(options: Options, evaluations: Evaluations, lines: Coordinates, fres
 
 
 def product(
-    options: Options, evaluations: Evaluations, lines: Coordinates, fresh: Callable[[], Arrays], *, stacks: Sequence[Any]
+    options: Options,
+    evaluations: Evaluations,
+    lines: Coordinates,
+    fresh: Callable[[], Arrays],
+    *,
+    stacks: Sequence[Any],
 ) -> Second:
-    """The Hessian of a scalar function times one direction, and the gradient: (lines, 1). stacks: as for `Directions`."""
+    """The Hessian of a scalar function times one direction, and the gradient: (lines, 1). stacks:
+    as for `Directions`.
+    """
     direction = Directions(lines.point, stacks)
     together = OtherLines(lines.point, [*[(lines, n) for n in range(lines.count)], (direction, 0)])
     bends = Bends(options, evaluations, together, range(together.count), fresh)
@@ -105,7 +122,8 @@ class Bends(Rounds):
             return 0.0 * up
         ahead, behind = float(ahead), float(behind)
         moved = ahead - behind
-        tilt = (up - down) / moved * (ahead + behind)  # the slope's part, if rounding made the distances unequal
+        # the slope's part, if rounding made the distances unequal
+        tilt = (up - down) / moved * (ahead + behind)
         return (up - 2 * self.middle + down - tilt) / ((moved / 2) ** 2 or SMALLEST)
 
     def _firsts(self) -> Array:
@@ -114,12 +132,18 @@ class Bends(Rounds):
             exponents = tuple(state.exponents)
             if len(exponents) < 2:
                 continue
-            # Large steps are taken where second differences are small compared with rounding, which slopes do not show.
-            exponents = tuple([e for e in exponents if e <= 2]) if exponents[-2] <= 2 else exponents[-2:]
+            # Large steps are taken where second differences are small compared with rounding, which
+            # slopes do not show.
+            exponents = (
+                tuple([e for e in exponents if e <= 2]) if exponents[-2] <= 2 else exponents[-2:]
+            )
             estimate = self._first(state, exponents)
-            # Where f is odd around the point its second differences vanish at any step: the slopes need smaller ones.
+            # Where f is odd around the point its second differences vanish at any step: the slopes
+            # need smaller ones.
             for _ in range(self.more // 2):
-                if not np.any(estimate.error > ENOUGH * self.limit(epsilon) * np.abs(estimate.value)):
+                if not np.any(
+                    estimate.error > ENOUGH * self.limit(epsilon) * np.abs(estimate.value)
+                ):
                     break
                 exponents = (*exponents, exponents[-1] - 1)
                 self.at([(state.line, exponents[-1])])
@@ -134,14 +158,27 @@ class Bends(Rounds):
         epsilon = self.epsilon
         steps = [state.unit * size_of_step(e) for e in exponents]
         lengths = np.array(steps)[None, :, None]
-        rounding = np.maximum(0.5 * epsilon * np.array([sizes]), 0.5 * (self.options.absolute or 0.0)) / lengths
-        return extrapolate(windows(exponents, 2, 1), np.array([slopes]), rounding, lengths[:, -1:], lengths[:, :, 0])
+        rounding = (
+            np.maximum(0.5 * epsilon * np.array([sizes]), 0.5 * (self.options.absolute or 0.0))
+            / lengths
+        )
+        return extrapolate(
+            windows(exponents, 2, 1),
+            np.array([slopes]),
+            rounding,
+            lengths[:, -1:],
+            lengths[:, :, 0],
+        )
 
     def top(self, state: LineState) -> int:
-        """The largest exponent of good steps for mixed derivatives: the second difference is near the second derivative
-        there. At most the first exponent. It is even, so that steps from it on have the same ratios along all lines.
+        """The largest exponent of good steps for mixed derivatives: the second difference is near
+        the second derivative there. At most the first exponent. It is even, so that steps from it
+        on have the same ratios along all lines.
         """
-        value, steps = self.found.values[state.line], [(e, bend) for e, bend in zip(state.exponents, state.slopes) if e <= 0]
+        value, steps = (
+            self.found.values[state.line],
+            [(e, bend) for e, bend in zip(state.exponents, state.slopes) if e <= 0],
+        )
         near = [e for e, bend in steps if np.all(abs(bend - value) <= NEAR * abs(value))]
         largest = max(near or [e for e, _ in steps], default=0)
         return largest - largest % 2
@@ -153,7 +190,8 @@ class Bends(Rounds):
             self.values_at([(self.states[line], exponent) for line, exponent in missing])
 
 
-#: From the leaves that do not move to the leaves displaced along one line by a distance, and along another by another.
+#: From the leaves that do not move to the leaves displaced along one line by a distance, and along
+#: another by another.
 Move = Callable[[Arrays, int, float, int, float], list[Any]]
 
 
@@ -164,14 +202,21 @@ class Mixed(Rounds):
 
     def __init__(self, bends: Bends, pairs: Sequence[tuple[int, int]], move: Move):
         self.bends, self.pairs, self.move = bends, pairs, move
-        super().__init__(bends.options, bends.evaluations, PairsOf(bends, pairs), range(len(pairs)), bends.fresh)
+        super().__init__(
+            bends.options, bends.evaluations, PairsOf(bends, pairs), range(len(pairs)), bends.fresh
+        )
         tops = self.tops = [bends.top(state) for state in bends.states]
         units = np.array([state.unit for state in bends.states]) * 2.0 ** np.array(tops)
         first, second = np.array([i for i, _ in pairs], int), np.array([j for _, j in pairs], int)
         limits = np.array([state.bad for state in bends.states]) - np.array(tops)
         curved = np.abs(bends.found.values[:, 0])
-        self.beside: list[float] = (BESIDE * np.sqrt(curved[first]) * np.sqrt(curved[second])).tolist()
-        lengths, limits = np.sqrt(units[first]) * np.sqrt(units[second]), np.minimum(limits[first], limits[second])
+        self.beside: list[float] = (
+            BESIDE * np.sqrt(curved[first]) * np.sqrt(curved[second])
+        ).tolist()
+        lengths, limits = (
+            np.sqrt(units[first]) * np.sqrt(units[second]),
+            np.minimum(limits[first], limits[second]),
+        )
         for state, length, limit in zip(self.states, lengths.tolist(), limits.tolist()):
             state.unit, state.bad = length, limit
 
@@ -190,7 +235,10 @@ class Mixed(Rounds):
         def points() -> Iterator[list[Any]]:
             for state, exponent in wanted:
                 (i, a), (j, b) = self._keys(state.line, exponent)
-                u, v = bends.states[i].unit * size_of_step(a), bends.states[j].unit * size_of_step(b)
+                u, v = (
+                    bends.states[i].unit * size_of_step(a),
+                    bends.states[j].unit * size_of_step(b),
+                )
                 for sign in (1, -1):
                     yield self.move(self.fresh(), i, sign * u, j, sign * v)
 
@@ -208,12 +256,16 @@ class Mixed(Rounds):
 
     def _mixed(self, step: Step, up: Any, down: Any) -> Any:
         here, (state, exponent) = self.bends.middle, step
-        (up_i, down_i, a_i, b_i), (up_j, down_j, a_j, b_j) = (self.bends.seen[key] for key in self._keys(state.line, exponent))
+        (up_i, down_i, a_i, b_i), (up_j, down_j, a_j, b_j) = (
+            self.bends.seen[key] for key in self._keys(state.line, exponent)
+        )
         change = (up - up_i - up_j + here) + (down - down_i - down_j + here)
         area = a_i * a_j + b_i * b_j
         return change / area if area else 0.0 * up
 
-    def following(self, state: LineState, exponent: int | None, exponents: tuple[int, ...]) -> Sequence[int]:
+    def following(
+        self, state: LineState, exponent: int | None, exponents: tuple[int, ...]
+    ) -> Sequence[int]:
         enough = self.found.errors[state.line].max() <= self.beside[state.line]
         return () if enough else super().following(state, exponent, exponents)
 
@@ -231,5 +283,8 @@ class PairsOf(Lines):
     def facts(self, line: int) -> Facts:
         one, other = [self.bends.states[n] for n in self.pairs[line]]
         exactness = max([self.bends.lines.facts(n).exactness for n in self.pairs[line]])
-        size, least = float(np.sqrt(one.scale * other.scale)), float(np.sqrt(one.least) * np.sqrt(other.least))
+        size, least = (
+            float(np.sqrt(one.scale * other.scale)),
+            float(np.sqrt(one.least) * np.sqrt(other.least)),
+        )
         return Facts(size, size, exactness, least)

@@ -1,4 +1,6 @@
-"""The choice of steps: where they start, which is next, and when there are enough. All constants of it are here."""
+"""The choice of steps: where they start, which is next, and when there are enough. All constants of
+it are here.
+"""
 
 from __future__ import annotations
 
@@ -14,27 +16,33 @@ from .neighbours import DEEP, between, fit, is_deep
 
 Array = np.ndarray[Any, Any]
 
-#: The first step, in units of x. Neighbouring steps differ by powers of two; this factor keeps them from being multiples of
+#: The first step, in units of x. Neighbouring steps differ by powers of two; this factor keeps them
+#: from being multiples of
 #: the period of a function that oscillates.
 START, FACTOR = 2.0**-3.5, 107 / 128
 #: Steps at which two neighbouring slopes differ by this part extrapolate best.
 GOOD = 0.02
-#: Enough, in units of f's precision: at once; with two evaluations to spare; and for a function that looks linear.
+#: Enough, in units of f's precision: at once; with two evaluations to spare; and for a function
+#: that looks linear.
 ENOUGH, LATE, LINEAR = 90.0, 4.5e4, 2e3
 #: From this relative error on, steps shrink twice as fast.
 LOST = 0.1
 #: How much smaller a step is taken where f is not finite: by this power of two.
 RETREAT = 6
-#: Values of so few decimal digits are taken for rounded ones, unless they have no more than so many binary digits.
+#: Values of so few decimal digits are taken for rounded ones, unless they have no more than so many
+#: binary digits.
 DIGITS, BITS = 9, 42
 #: The first two steps.
 BEGIN = (0, -1)
-#: How far below the only step at which f is finite the next one is: it is near an edge, and what both lack is multiplied.
+#: How far below the only step at which f is finite the next one is: it is near an edge, and what
+#: both lack is multiplied.
 BELOW = 4
-#: How far from the others one more step is taken along what looks like a straight line of rounded values; by how many roundings
+#: How far from the others one more step is taken along what looks like a straight line of rounded
+#: values; by how many roundings
 #: it must rise within the smallest step to be none of such.
 ASIDE, MANY = -3, 100.0
-#: For slopes of which no others are taken, the unit of errors that are small enough is at least so much.
+#: For slopes of which no others are taken, the unit of errors that are small enough is at least so
+#: much.
 FINE = 2.2e-14
 #: In place of an infinite noise, which is that of values near the largest number.
 MOST = 1e300
@@ -44,20 +52,24 @@ SMALLEST = 5e-324
 LEAST, LEAP = -6, 14
 #: How much more noise than rounding is reckoned with where steps are chosen.
 UNSEEN = 8.0
-#: Second differences that grow by the first factor, while f's own differences fall by less, are noise, if these are less than
+#: Second differences that grow by the first factor, while f's own differences fall by less, are
+#: noise, if these are less than
 #: the second number of roundings of f's value.
 GROWN, ROUNDINGS = 8.0, 4096.0
-#: From this relative error on, if it exceeds the truncation error and the known rounding by these factors, the last step is a
-#: test. Its exponent, divided by the order of the derivative: the step resolves most changes between larger steps, and has
+#: From this relative error on, if it exceeds the truncation error and the known rounding by these
+#: factors, the last step is a
+#: test. Its exponent, divided by the order of the derivative: the step resolves most changes
+#: between larger steps, and has
 #: about the rounding error of a 3-point rule, whose step is about three times larger.
 UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -14
 
 
 def grain(values: Sequence[float]) -> float:
-    """The power of ten of which all of these positive numbers are multiples, as printed ones are; 0 if there is none.
+    """The power of ten of which all of these positive numbers are multiples, as printed ones are; 0
+    if there is none.
 
-    Numbers of a few binary digits do not count, since exact arithmetic gives such. Nor do one or two values repeated, as of an
-    f that is constant on one side of a kink.
+    Numbers of a few binary digits do not count, since exact arithmetic gives such. Nor do one or
+    two values repeated, as of an f that is constant on one side of a kink.
     """
     top = max(values)
     if not 1e-200 < top < 1e200 or len(set(values)) < min(3, len(values)):
@@ -68,25 +80,35 @@ def grain(values: Sequence[float]) -> float:
         return 0.0
     for digits in range(first, first + DIGITS):
         power = 10.0**digits
-        if all(abs(value * power - round(value * power)) <= 2.0**-50 * value * power for value in values):
+        if all(
+            abs(value * power - round(value * power)) <= 2.0**-50 * value * power
+            for value in values
+        ):
             many = sum([value.as_integer_ratio()[0].bit_length() > BITS for value in values])
             return 1 / power if many * 2 >= len(values) else 0.0
     return 0.0
 
 
-def coarse(grain: float, slopes: Sequence[float], rounding: Sequence[float], smallest: float) -> float:
-    """This grain, half of the rounding of f's values; or 0 for a straight line that rises by many grains, which is no rounding.
+def coarse(
+    grain: float, slopes: Sequence[float], rounding: Sequence[float], smallest: float
+) -> float:
+    """This grain, half of the rounding of f's values; or 0 for a straight line that rises by many
+    grains, which is no rounding.
 
     smallest: the smallest step.
     """
     if not grain or abs(slopes[-1]) * smallest < MANY * grain:
         return grain
-    bends = [abs(a - b) > 8 * (c + d) for a, b, c, d in zip(slopes, slopes[1:], rounding, rounding[1:])]
+    bends = [
+        abs(a - b) > 8 * (c + d) for a, b, c, d in zip(slopes, slopes[1:], rounding, rounding[1:])
+    ]
     return grain if any(bends) else 0.0
 
 
 def may_be_rounded(values: Array) -> Array:
-    """Where `grain` may apply. values: (lines, steps, outputs), not negative; returns (lines, outputs)."""
+    """Where `grain` may apply. values: (lines, steps, outputs), not negative; returns (lines,
+    outputs).
+    """
     top = values.max(axis=1)
     finest = values * (10.0 ** (DIGITS - 1 - np.floor(np.log10(top))))[:, None]
     found = (np.abs(finest - np.rint(finest)) <= 2.0**-50 * finest).all(axis=1)
@@ -94,13 +116,15 @@ def may_be_rounded(values: Array) -> Array:
 
 
 def noise_shown(slopes: Array, rounding: Array, powers: Array) -> Array:
-    """The noise of f's values where second differences grow from step to step as noise does; 0 elsewhere.
+    """The noise of f's values where second differences grow from step to step as noise does; 0
+    elsewhere.
 
-    f rounds terms that are larger than its value, and a second difference divides that by the square of the step.
-    A narrow feature of f grows so, too, but is more than `ROUNDINGS` times the rounding of f's value.
+    f rounds terms that are larger than its value, and a second difference divides that by the
+    square of the step. A narrow feature of f grows so, too, but is more than `ROUNDINGS` times the
+    rounding of f's value.
 
-    slopes, rounding: (lines, steps, outputs), with three steps or more. powers: (lines, steps, 1), the steps to the order of
-    the derivative. Gives (lines, outputs), in the units of f.
+    slopes, rounding: (lines, steps, outputs), with three steps or more. powers: (lines, steps, 1),
+    the steps to the order of the derivative. Gives (lines, outputs), in the units of f.
     """
     size, change = np.abs(slopes), np.abs(slopes) * powers
     last = change[:, -2:].max(axis=1)
@@ -113,11 +137,15 @@ def noise_shown(slopes: Array, rounding: Array, powers: Array) -> Array:
 
 
 def unit(scale: float) -> float:
-    """The first step for a number of this size: a power of two times FACTOR, so that it has few digits."""
+    """The first step for a number of this size: a power of two times FACTOR, so that it has few
+    digits.
+    """
     if not (0.0 < scale < math.inf):
         scale = 1.0
     exponent = round(math.log2(START * scale))
-    return FACTOR * 2.0 ** (exponent if -1000 <= exponent <= 1000 else math.copysign(1000, exponent))
+    return FACTOR * 2.0 ** (
+        exponent if -1000 <= exponent <= 1000 else math.copysign(1000, exponent)
+    )
 
 
 def decide(
@@ -136,8 +164,10 @@ def decide(
 ) -> list[int | None]:
     """The exponent of the next step for lines with the same steps; None for those that have enough.
 
-    slopes, rounding, residues: (lines, steps, outputs). The worst output decides. Other parameters as for `next_step`.
-    residues: the difference of f at the point from the mean of f ahead and behind; None where f at the point is used in the
+    slopes, rounding, residues: (lines, steps, outputs). The worst output decides. Other parameters
+        as for `next_step`.
+    residues: the difference of f at the point from the mean of f ahead and behind; None where f at
+        the point is used in the
     slopes.
     lengths: the steps.
     """
@@ -154,14 +184,20 @@ def decide(
     if not own.all():
         own = np.where(own > 0, own, np.where(errors > 0, errors, 1.0))
     # The worst output of each line; a slice of the only one, which is several times as fast.
-    lines, worst = (np.arange(len(own)), (errors / own).argmax(axis=1)) if slopes.shape[2] > 1 else (slice(None), 0)
+    lines, worst = (
+        (np.arange(len(own)), (errors / own).argmax(axis=1))
+        if slopes.shape[2] > 1
+        else (slice(None), 0)
+    )
     chosen, noises = slopes[lines, :, worst], rounding[lines, :, worst].tolist()
     sizes, bends = np.abs(chosen).tolist(), np.abs(chosen[:, 1:] - chosen[:, :-1]).tolist()
     known = [array[lines, worst].tolist() for array in (value, errors, estimate.floor)]
     changes: list[bool] = np.asarray(slopes.reshape(len(slopes), -1).any(axis=1)).tolist()
     usual = [
         next_step(exponents, power, order, limit, *each) if change else None
-        for change, *each in zip(changes, small.tolist(), bad.tolist(), left.tolist(), sizes, bends, noises, *known)
+        for change, *each in zip(
+            changes, small.tolist(), bad.tolist(), left.tolist(), sizes, bends, noises, *known
+        )
     ]
     if residues is None or lengths is None:
         return usual
@@ -169,11 +205,15 @@ def decide(
     open_ = unsure.any(axis=1) & (left > 1)
     if not open_.any():
         return usual
-    found = fit(exponents, slopes, rounding, lengths, residues, np.where(unsure, LATE * limit * own, np.inf))
+    found = fit(
+        exponents, slopes, rounding, lengths, residues, np.where(unsure, LATE * limit * own, np.inf)
+    )
     differ = [_differs(*each) for each in zip(sizes, bends, noises)]
     return [
         _by_fit(exponents, *each) if go_on else step
-        for go_on, step, *each in zip(open_.tolist(), usual, usual, *[each.tolist() for each in found], differ, left.tolist())
+        for go_on, step, *each in zip(
+            open_.tolist(), usual, usual, *[each.tolist() for each in found], differ, left.tolist()
+        )
     ]
 
 
@@ -183,11 +223,19 @@ def _differs(sizes: Sequence[float], bends: Sequence[float], noises: Sequence[fl
 
 
 def _by_fit(
-    exponents: tuple[int, ...], usual: int | None, missed: bool, alone: bool, below: float, bends: bool, left: int
+    exponents: tuple[int, ...],
+    usual: int | None,
+    missed: bool,
+    alone: bool,
+    below: float,
+    bends: bool,
+    left: int,
 ) -> int | None:
-    """The exponent of a line's next step according to f at the point, if the slope is not accurate enough; else the usual one.
+    """The exponent of a line's next step according to f at the point, if the slope is not accurate
+    enough; else the usual one.
 
-    missed, alone, below: as in `Fit`. bends: steps shrink already, since slopes differ. left: evaluations.
+    missed, alone, below: as in `Fit`. bends: steps shrink already, since slopes differ. left:
+    evaluations.
     """
     low, last = exponents[-1], left < 4
     if not is_deep(exponents):
@@ -219,10 +267,12 @@ def next_step(
 ) -> int | None:
     """The exponent of the next step of a line along which f changes; None if it has enough.
 
-    power, order: errors are a series in that power of the step; the derivative is of that order. limit: the unit of relative
-    errors that are small enough. small: whether the largest step is less than x itself. bad: the least exponent at which f was
-    not finite. left: how many evaluations the line may still take. sizes, noises: the slopes and their rounding. bends: how far
-    slopes at neighbouring steps are apart. top, error, floor: the estimate. All in absolute value.
+    power, order: errors are a series in that power of the step; the derivative is of that order.
+    limit: the unit of relative errors that are small enough. small: whether the largest step is
+    less than x itself. bad: the least exponent at which f was not finite. left: how many
+    evaluations the line may still take. sizes, noises: the slopes and their rounding. bends: how
+    far slopes at neighbouring steps are apart. top, error, floor: the estimate. All in absolute
+    value.
     """
     steps, high, low = len(exponents), exponents[0], exponents[-1]
     last, before = sizes[-1] or 1.0, sizes[-2]
@@ -232,9 +282,16 @@ def next_step(
     rest = left // 2
     if low_bend > 10 * GOOD and low_bend > 8 * low_noise:
         if rest > 2:
-            down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
+            down = (
+                max(math.floor(math.log2(GOOD / low_bend) / power), LEAST)
+                if low_bend < math.inf
+                else LEAST
+            )
             if order > 1 and before > last:  # the derivative may be small compared with the bend
-                down = max(down, -1 - rest * (_gap(exponents, power, order, low_bend, low_noise, rest)[0] - 1))
+                down = max(
+                    down,
+                    -1 - rest * (_gap(exponents, power, order, low_bend, low_noise, rest)[0] - 1),
+                )
             return low + (min(down, -2) if relative > LOST and steps > 2 else down)
         return low - max(2, _gap(exponents, power, order, low_bend, low_noise, rest)[0])
     if steps == 2:
@@ -255,19 +312,27 @@ def next_step(
     if rest > 2:
         return low - (2 if relative > LOST and steps > 2 else 1)
     gap, lacks = _gap(exponents, power, order, low_bend, low_noise, rest)
-    if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks, KNOWN * low_noise) < relative < math.inf:
-        # A function that is noisy, or one that oscillates unseen between the steps: far below them this can be told.
+    if (
+        rest < 2
+        and steps > 3
+        and max(UNSURE, BEYOND * lacks, KNOWN * low_noise) < relative < math.inf
+    ):
+        # A function that is noisy, or one that oscillates unseen between the steps: far below them
+        # this can be told.
         return min(low - FAR, TEST // order)
     return low - gap
 
 
-def _gap(exponents: tuple[int, ...], power: int, order: int, bend: float, noise: float, rest: int) -> tuple[int, float]:
-    """How many powers of two lie between the last steps, for the smallest sum of truncation error and noise.
+def _gap(
+    exponents: tuple[int, ...], power: int, order: int, bend: float, noise: float, rest: int
+) -> tuple[int, float]:
+    """How many powers of two lie between the last steps, for the smallest sum of truncation error
+    and noise.
 
     And the truncation error of the present value.
 
-    bend, noise: relative, of the smallest present step. rest: how many steps there will be. The truncation error of an
-    extrapolated value is about the product of those of its slopes.
+    bend, noise: relative, of the smallest present step. rest: how many steps there will be. The
+    truncation error of an extrapolated value is about the product of those of its slopes.
     """
     low = exponents[-1]
     #: What the smallest step lacks, if errors fall with a power of the step.

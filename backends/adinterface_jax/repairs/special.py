@@ -15,7 +15,9 @@ Function = Callable[..., Any]
 
 def inexact(*values: Any) -> list[Any]:
     dtype = jnp.result_type(*values)
-    dtype = jnp.promote_types(dtype, jnp.float32 if jnp.issubdtype(dtype, jnp.inexact) else jnp.result_type(float))
+    dtype = jnp.promote_types(
+        dtype, jnp.float32 if jnp.issubdtype(dtype, jnp.inexact) else jnp.result_type(float)
+    )
     return [jnp.asarray(x, dtype=dtype) for x in values]
 
 
@@ -31,7 +33,9 @@ def _with_slope(value: Callable[[Any], Any], slope: Callable[[Any], Any], x: Any
 
 
 @_with_slope.defjvp
-def _slope_rule(value: Callable[[Any], Any], slope: Callable[[Any], Any], primals: Any, tangents: Any) -> Any:
+def _slope_rule(
+    value: Callable[[Any], Any], slope: Callable[[Any], Any], primals: Any, tangents: Any
+) -> Any:
     (x,), (dx,) = primals, tangents
     return _with_slope(value, slope, x), slope(x) * dx
 
@@ -46,7 +50,9 @@ def bessel1(x: Any) -> Any:
 
 
 def _quotient(scaled: Function, scale: Any, x: Any) -> Any:
-    """scaled(x) / x, for scaled(x) = scale * I1(x). Near zero it is a series, since derivatives of the quotient cancel."""
+    """scaled(x) / x, for scaled(x) = scale * I1(x). Near zero it is a series, since derivatives of
+    the quotient cancel.
+    """
     small = jnp.abs(x) < 0.1
     y = jnp.where(small, x * x / 4, 0)
     series = (1 + y / 2 * (1 + y / 6 * (1 + y / 12 * (1 + y / 20)))) / 2
@@ -59,7 +65,9 @@ def scaled0(x: Any) -> Any:
 
 def scaled1(x: Any) -> Any:
     def slope(x: Any) -> Any:
-        return scaled0(x) - _quotient(scaled1, jnp.exp(-jnp.sign(x) * x), x) - jnp.sign(x) * scaled1(x)
+        return (
+            scaled0(x) - _quotient(scaled1, jnp.exp(-jnp.sign(x) * x), x) - jnp.sign(x) * scaled1(x)
+        )
 
     return _with_slope(special.i1e, slope, x)
 
@@ -68,7 +76,8 @@ def polygamma(n: int, x: Any) -> Any:
     return special.polygamma(n, x) if n else special.digamma(x)
 
 
-#: Number by number: the second derivative of JAX 0.12.0 is not for arrays (its `select` gets a threshold without axes).
+#: Number by number: the second derivative of JAX 0.12.0 is not for arrays (its `select` gets a
+#: threshold without axes).
 #: JAX has it from 0.10.1 on.
 erfcx: Any = jnp.vectorize(special.erfcx) if hasattr(special, "erfcx") else None
 

@@ -12,7 +12,17 @@ import jax
 import jax.numpy as jnp
 from jax.lax import stop_gradient
 
-__all__ = ["from_dlpack", "hypot", "logaddexp", "maximum", "minimum", "nextafter", "pow", "power", "std"]
+__all__ = [
+    "from_dlpack",
+    "hypot",
+    "logaddexp",
+    "maximum",
+    "minimum",
+    "nextafter",
+    "pow",
+    "power",
+    "std",
+]
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
@@ -23,14 +33,18 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def hypot(x: Any, y: Any, /) -> Any:
-    """JAX 0.10's rule loses second derivatives where |x| = |y|: it selects the larger of the two."""
+    """JAX 0.10's rule loses second derivatives where |x| = |y|: it selects the larger of the
+    two.
+    """
     scale = stop_gradient(jnp.maximum(jnp.abs(x), jnp.abs(y)))
     scale = jnp.where((scale == 0) | jnp.isinf(scale), 1, scale)
     return scale * _root((x / scale) ** 2 + (y / scale) ** 2)
 
 
 def _root(x: Any) -> Any:
-    """The square root of a sum of squares: where all of them are zero, its derivative is zero, not NaN."""
+    """The square root of a sum of squares: where all of them are zero, its derivative is zero, not
+    NaN.
+    """
     corner = x == 0
     return jnp.where(corner, 0, jnp.sqrt(jnp.where(corner, 1, x)))
 
@@ -58,8 +72,8 @@ def logaddexp(x: Any, y: Any, /) -> Any:
 def _larger(own: Callable[..., Any], before: Callable[..., Any]) -> Callable[..., Any]:
     """A choice between two numbers whose derivative selects, too.
 
-    JAX multiplies the other branch by zero, which is nan where it is infinite: in 1 / maximum(x, 1e-308) at x = -1.
-    JAX 0.12 has no derivative for complex numbers, though their maximum.
+    JAX multiplies the other branch by zero, which is nan where it is infinite: in 1 / maximum(x,
+    1e-308) at x = -1. JAX 0.12 has no derivative for complex numbers, though their maximum.
     """
     chosen = jax.custom_jvp(own)
 
@@ -89,7 +103,11 @@ def pow(x: Any, y: Any, /) -> Any:
         y = int(y) if jnp.issubdtype(jnp.result_type(x), jnp.inexact) else y
     if not hasattr(y, "dtype") or not jnp.issubdtype(y.dtype, jnp.inexact):
         return jnp.power(x, y)
-    x, y = jnp.broadcast_arrays(*_inexact(x, y)) if not jnp.iscomplexobj(x) and not jnp.iscomplexobj(y) else (x, y)
+    x, y = (
+        jnp.broadcast_arrays(*_inexact(x, y))
+        if not jnp.iscomplexobj(x) and not jnp.iscomplexobj(y)
+        else (x, y)
+    )
     zero = (x == 0) & ((y == 0) | (y == 1))
     return jnp.where(zero & (y == 1), x, jnp.power(jnp.where(zero, 1, x), y))
 

@@ -6,7 +6,13 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from adinterface.numpy_code.for_engines import COMPOSITIONS, array, counted_in_full, promoted, sine_dtype
+from adinterface.numpy_code.for_engines import (
+    COMPOSITIONS,
+    array,
+    counted_in_full,
+    promoted,
+    sine_dtype,
+)
 from adinterface.numpy_code.for_engines import inexact as inexact_array
 
 
@@ -28,9 +34,11 @@ def composed(name: str) -> Callable[..., Any]:
     return on_tensors(COMPOSITIONS[name])
 
 
-#: The operands of a ufunc in the dtype in which NumPy computes: a Python number takes the dtype of the arrays.
+#: The operands of a ufunc in the dtype in which NumPy computes: a Python number takes the dtype of
+#: the arrays.
 tensors = on_tensors(promoted)
-#: The arguments of any other function in that dtype: a Python number counts as an array of float64 or int64.
+#: The arguments of any other function in that dtype: a Python number counts as an array of float64
+#: or int64.
 arrays = on_tensors(counted_in_full)
 #: A list, perhaps of tensors, as a tensor for an operation with another tensor.
 listed = on_tensors(array)

@@ -1,4 +1,6 @@
-"""NumPy functions that torch has, and that are faster or more exact than compositions, or have none."""
+"""NumPy functions that torch has, and that are faster or more exact than compositions, or have
+none.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,15 @@ def frexp(x: Any) -> Any:
     return tuple(torch.frexp(floating(x)))
 
 
-def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:
+def clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+) -> Any:
     """At a bound, a has the whole derivative."""
     given = {"min": a_min if min is None else min, "max": a_max if max is None else max}
     given = {name: bound for name, bound in given.items() if bound is not None}

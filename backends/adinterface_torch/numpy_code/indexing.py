@@ -13,7 +13,15 @@ from adinterface.numpy_code.for_engines import axes_taken, forwards, is_simple
 
 from .composed import listed, on_tensors
 
-_SMALL_INTEGERS = {torch.int8, torch.int16, torch.int32, torch.uint8, torch.uint16, torch.uint32, torch.uint64}
+_SMALL_INTEGERS = {
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.uint8,
+    torch.uint16,
+    torch.uint32,
+    torch.uint64,
+}
 
 _forwards = on_tensors(forwards)
 
@@ -22,7 +30,9 @@ OWN_INDEXING = True
 
 
 def getitem(x: Any, index: Any) -> Any:
-    """x[index], also with negative steps and with integers among integer arrays, which torch lacks."""
+    """x[index], also with negative steps and with integers among integer arrays, which torch
+    lacks.
+    """
     parts = index if type(index) is tuple else (index,)
     return x[index] if all(map(is_simple, parts)) else _general(x, parts)
 
@@ -52,22 +62,32 @@ def _array_index(part: Any, x: Any) -> Any:
 
 def _general(x: Any, index: tuple[Any, ...]) -> Any:
     parts = [_array_index(part, x) for part in index]
-    x, parts = _forwards(x, [operator.index(part) if isinstance(part, np.integer) else part for part in parts])
+    x, parts = _forwards(
+        x, [operator.index(part) if isinstance(part, np.integer) else part for part in parts]
+    )
     if not any(isinstance(part, Tensor) and part.ndim for part in parts):
         return x[tuple(parts)]
     for n, part in enumerate(parts):
         if type(part) is int:  # torch would select first, and then find the arrays side by side
             parts[n] = torch.tensor([part], device=x.device)
     full = sum(map(axes_taken, parts)) == x.ndim
-    return _separated(x, parts) if full and any(part is Ellipsis for part in parts) else x[tuple(parts)]
+    return (
+        _separated(x, parts)
+        if full and any(part is Ellipsis for part in parts)
+        else x[tuple(parts)]
+    )
 
 
 def _separated(x: Any, parts: list[Any]) -> Any:
-    """An ellipsis between arrays separates them in NumPy, even if it is empty; in torch a new axis does."""
+    """An ellipsis between arrays separates them in NumPy, even if it is empty; in torch a new axis
+    does.
+    """
     n = next(n for n, part in enumerate(parts) if part is Ellipsis)
     before, after = parts[:n], parts[n + 1 :]
     if not all(any(isinstance(part, Tensor) for part in side) for side in (before, after)):
         return x[tuple(parts)]
     result = x[(*before, None, *after)]
-    rank = max(1 if part.dtype is torch.bool else part.ndim for part in parts if isinstance(part, Tensor))
+    rank = max(
+        1 if part.dtype is torch.bool else part.ndim for part in parts if isinstance(part, Tensor)
+    )
     return torch.squeeze(result, rank + sum(not isinstance(part, Tensor) for part in before))

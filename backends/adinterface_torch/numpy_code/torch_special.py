@@ -1,7 +1,7 @@
 """The functions of scipy.special that torch has natively.
 
-The functions defined here need no correction. `adinterface.scipy.special.table` corrects those in PARTS, or composes others
-from them.
+The functions defined here need no correction. `adinterface.scipy.special.table` corrects those in
+PARTS, or composes others from them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def _of_inexact(function: Function) -> Function:
 def around(function: Function) -> Function:
     """A function of tensors of one inexact dtype and shape, as one of any values.
 
-    It is computed in float64 and rounded once, as SciPy does for float32, because float32 loses too many digits. A device
-    without float64 uses its own precision.
+    It is computed in float64 and rounded once, as SciPy does for float32, because float32 loses too
+    many digits. A device without float64 uses its own precision.
     """
 
     def call(*values: Any) -> Any:

@@ -1,4 +1,6 @@
-"""torch's one level of forward mode, which it ends with the first of several derivatives that threads take at the same time."""
+"""torch's one level of forward mode, which it ends with the first of several derivatives that
+threads take at the same time.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ class _ForwardLevel:
     def __enter__(self) -> None:
         with self.lock:
             if not self.count:
-                self.entered: Any = nullcontext() if forward_ad._current_level >= 0 else forward_ad.dual_level()
+                self.entered: Any = (
+                    nullcontext() if forward_ad._current_level >= 0 else forward_ad.dual_level()
+                )
                 self.entered.__enter__()
                 _nest(1)
             self.count += 1
@@ -33,7 +37,9 @@ class _ForwardLevel:
 
 
 def _nest(by: int) -> None:
-    """Change how many derivatives of forward mode torch takes for nested: only the outermost one begins and ends the level."""
+    """Change how many derivatives of forward mode torch takes for nested: only the outermost one
+    begins and ends the level.
+    """
     transforms: Any = importlib.import_module("torch._functorch.eager_transforms")
     transforms.JVP_NESTING += by
 

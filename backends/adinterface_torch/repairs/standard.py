@@ -1,4 +1,5 @@
-"""The functions of the standard in which array-api-compat's torch lacks something or loses a gradient.
+"""The functions of the standard in which array-api-compat's torch lacks something or loses a
+gradient.
 
 (Not in namespace.py, whose `any` and `sum` are torch's.)
 """
@@ -12,15 +13,17 @@ import torch
 import torch.utils.dlpack
 
 __all__ = [
-    "arange", "asarray", "empty", "eye", "floor_divide", "from_dlpack", "full", "imag", "linspace", "moveaxis", "nextafter",
-    "ones", "pow", "sign", "std", "take", "zeros",
+    "arange", "asarray", "empty", "eye", "floor_divide", "from_dlpack", "full", "imag", "linspace",
+    "moveaxis", "nextafter", "ones", "pow", "sign", "std", "take", "zeros",
 ]  # fmt: skip
 
 #: `torch.moveaxis` is the same, but torch.func.vmap has no rule for it.
 moveaxis = torch.movedim
 
 
-def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None, **options: Any) -> Any:
+def asarray(
+    x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None, **options: Any
+) -> Any:
     """As in array-api-compat, but a tensor stays in its graph, and so do tensors in a list.
 
     `torch.asarray` warns about the first since torch 2.13, and gives the second no gradient.
@@ -37,7 +40,10 @@ def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | No
 
 
 def _holds_tensors(items: Any) -> bool:
-    return any(isinstance(item, torch.Tensor) or (isinstance(item, (list, tuple)) and _holds_tensors(item)) for item in items)
+    return any(
+        isinstance(item, torch.Tensor) or (isinstance(item, (list, tuple)) and _holds_tensors(item))
+        for item in items
+    )
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
@@ -48,7 +54,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     return tensor.to(device=device) if device is not None else tensor.clone() if copy else tensor
 
 
-# Creation ------------------------------------------------------------------------------------------------------------
+# Creation
+# ------------------------------------------------------------------------------------------------
 
 
 arange, empty, eye, ones, zeros = compat.arange, compat.empty, compat.eye, compat.ones, compat.zeros
@@ -61,14 +68,26 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     return compat.full(shape, fill_value, dtype=dtype, device=device)
 
 
-def linspace(start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True) -> Any:
+def linspace(
+    start: Any,
+    stop: Any,
+    /,
+    num: int,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    endpoint: bool = True,
+) -> Any:
     if isinstance(start, torch.Tensor) or isinstance(stop, torch.Tensor):
-        steps = linspace(0.0, 1.0, num, dtype=dtype or torch.result_type(start, stop), endpoint=endpoint)
+        steps = linspace(
+            0.0, 1.0, num, dtype=dtype or torch.result_type(start, stop), endpoint=endpoint
+        )
         return start * (1 - steps) + stop * steps
     return compat.linspace(start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
 
 
-# Functions -----------------------------------------------------------------------------------------------------------
+# Functions
+# ------------------------------------------------------------------------------------------------
 
 
 def imag(x: Any, /) -> Any:
@@ -83,7 +102,9 @@ def floor_divide(x: Any, y: Any, /) -> Any:
 
 
 def pow(x: Any, y: Any, /) -> Any:
-    """torch's rule for the exponent is right where x is zero, but has no derivative itself: there the power is constant."""
+    """torch's rule for the exponent is right where x is zero, but has no derivative itself: there
+    the power is constant.
+    """
     inexact = isinstance(y, torch.Tensor) and (y.is_floating_point() or y.is_complex())
     if inexact and (isinstance(x, torch.Tensor) or x == 0):
         zero = torch.as_tensor(x == 0, device=y.device)
@@ -94,7 +115,9 @@ def pow(x: Any, y: Any, /) -> Any:
 
 def nextafter(x: Any, y: Any, /) -> Any:
     """torch has no derivative for it: that of x."""
-    return x + (compat.nextafter(x.detach(), y.detach() if isinstance(y, torch.Tensor) else y) - x.detach())
+    return x + (
+        compat.nextafter(x.detach(), y.detach() if isinstance(y, torch.Tensor) else y) - x.detach()
+    )
 
 
 def sign(x: Any, /) -> Any:
@@ -106,7 +129,9 @@ def sign(x: Any, /) -> Any:
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """Indices of any shape: torch takes a vector. For a batch of 0-d indices torch.func.vmap repeats the result."""
+    """Indices of any shape: torch takes a vector. For a batch of 0-d indices torch.func.vmap
+    repeats the result.
+    """
     taken = compat.take(x, indices.reshape(-1), axis=axis)
     place = 0 if axis is None else axis % x.ndim
     return taken.reshape((*x.shape[:place], *indices.shape, *x.shape[place + 1 :]))

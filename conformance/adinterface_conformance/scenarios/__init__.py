@@ -58,4 +58,6 @@ _MODULES = (
     layouts,
 )
 
-SCENARIOS: tuple[Scenario, ...] = unique(tuple(each for module in _MODULES for each in module.SCENARIOS))
+SCENARIOS: tuple[Scenario, ...] = unique(
+    tuple(each for module in _MODULES for each in module.SCENARIOS)
+)

@@ -24,9 +24,19 @@ from adinterface import (
 )
 
 from ..scenario import Scenario
-from .building import Array, Operator, array_to_array, array_to_number, beside, scenario, signed, some
+from .building import (
+    Array,
+    Operator,
+    array_to_array,
+    array_to_number,
+    beside,
+    scenario,
+    signed,
+    some,
+)
 
-# To a number, by every operator --------------------------------------------------------------------------------------
+# To a number, by every operator
+# --------------------------------------------------------------------------------------
 
 
 def powers(x: Any) -> Any:
@@ -83,16 +93,36 @@ def product_of_all(x: Any) -> Any:
 
 def _product_of_all(x: Array) -> dict[str, Any]:
     p, inverse = np.prod(x), 1 / x
-    return {"value": p, "slope": p * inverse, "curve": p * (np.outer(inverse, inverse) - np.diag(inverse**2))}
+    return {
+        "value": p,
+        "slope": p * inverse,
+        "curve": p * (np.outer(inverse, inverse) - np.diag(inverse**2)),
+    }
 
 
-_FIRST = (gradient, value_and_gradient, jacobian, value_and_jacobian, pullback, pushforward, linearize)
+_FIRST = (
+    gradient,
+    value_and_gradient,
+    jacobian,
+    value_and_jacobian,
+    pullback,
+    pushforward,
+    linearize,
+)
 _SECOND = (hvp, gradient_and_hvp, hessian, value_gradient_and_hessian, diagonal_hessian)
 _X4 = some(4)
 
 _to_number = [
-    *array_to_number("arrays/powers-of-a-vector", powers, _X4, **_powers(_X4), operators=_FIRST + _SECOND),
-    *array_to_number("arrays/rosenbrock", rosenbrock, _X4, **_rosenbrock(_X4), operators=(value_and_gradient, hvp, hessian)),
+    *array_to_number(
+        "arrays/powers-of-a-vector", powers, _X4, **_powers(_X4), operators=_FIRST + _SECOND
+    ),
+    *array_to_number(
+        "arrays/rosenbrock",
+        rosenbrock,
+        _X4,
+        **_rosenbrock(_X4),
+        operators=(value_and_gradient, hvp, hessian),
+    ),
     *array_to_number(
         "arrays/quadratic-form",
         quadratic_form,
@@ -109,7 +139,8 @@ _to_number = [
     ),
 ]
 
-# To an array, for each pair of ranks ---------------------------------------------------------------------------------
+# To an array, for each pair of ranks
+# ---------------------------------------------------------------------------------
 
 SHAPES: dict[int, tuple[int, ...]] = {0: (), 1: (3,), 2: (2, 3)}
 
@@ -129,7 +160,9 @@ def _sines(rank_x: int, rank_y: int) -> list[Scenario]:
     # Each pair is asked for its Jacobian and, in turn, for one of the products with it.
     product: Operator = (pullback, pushforward, linearize)[(rank_x + rank_y) % 3]
     stem = f"arrays/rank-{rank_x}-to-rank-{rank_y}"
-    return array_to_array(stem, f, x, value=np.sin(y), slope=slope, operators=(value_and_jacobian, product))
+    return array_to_array(
+        stem, f, x, value=np.sin(y), slope=slope, operators=(value_and_jacobian, product)
+    )
 
 
 _ranks = [each for rank_x in SHAPES for rank_y in SHAPES for each in _sines(rank_x, rank_y)]
@@ -153,7 +186,8 @@ _to_array = [
         outer_waves,
         _X3,
         value=np.outer(_SIN, _COS),
-        slope=np.einsum("ik,i,j->ijk", _EYE, _COS, _COS) - np.einsum("jk,i,j->ijk", _EYE, _SIN, _SIN),
+        slope=np.einsum("ik,i,j->ijk", _EYE, _COS, _COS)
+        - np.einsum("jk,i,j->ijk", _EYE, _SIN, _SIN),
     ),
     *array_to_array(
         "arrays/squared-matrix",
@@ -164,7 +198,8 @@ _to_array = [
     ),
 ]
 
-# Constants and keywords ----------------------------------------------------------------------------------------------
+# Constants and keywords
+# ----------------------------------------------------------------------------------------------
 
 
 def mixture(x: Any, a: Any, b: Any, p: Any, *, scale: Any) -> Any:
@@ -183,7 +218,13 @@ _CURVE = 3 * (-_A * np.sin(_X3) + 12 * _X3)
 
 _CONSTANTS: list[tuple[Operator, Any, tuple[Any, ...], Any, dict[str, Any]]] = [
     (gradient, total_mixture, (_X3,), (_SLOPE, *_NONES), {}),
-    (value_and_gradient, total_mixture, (_X3,), (np.asarray(np.sum(_VALUE)), (_SLOPE, *_NONES)), {}),
+    (
+        value_and_gradient,
+        total_mixture,
+        (_X3,),
+        (np.asarray(np.sum(_VALUE)), (_SLOPE, *_NONES)),
+        {},
+    ),
     (jacobian, mixture, (_X3,), (np.diag(_SLOPE), *_NONES), {}),
     (value_and_jacobian, mixture, (_X3,), (_VALUE, (np.diag(_SLOPE), *_NONES)), {}),
     (pullback, mixture, (_X3,), (_VALUE, (_SLOPE * _A, *_NONES)), {"seed": _A}),
@@ -192,7 +233,13 @@ _CONSTANTS: list[tuple[Operator, Any, tuple[Any, ...], Any, dict[str, Any]]] = [
     (hvp, total_mixture, (_X3, _A), _CURVE * _A, {}),
     (gradient_and_hvp, total_mixture, (_X3, _A), (_SLOPE, _CURVE * _A), {}),
     (hessian, total_mixture, (_X3,), np.diag(_CURVE), {}),
-    (value_gradient_and_hessian, total_mixture, (_X3,), (np.asarray(np.sum(_VALUE)), _SLOPE, np.diag(_CURVE)), {}),
+    (
+        value_gradient_and_hessian,
+        total_mixture,
+        (_X3,),
+        (np.asarray(np.sum(_VALUE)), _SLOPE, np.diag(_CURVE)),
+        {},
+    ),
     (diagonal_hessian, total_mixture, (_X3,), (_CURVE, *_NONES), {}),
 ]
 
@@ -209,7 +256,8 @@ _constants = [
     for operator, f, args, expected, rest in _CONSTANTS
 ]
 
-# Empty arrays --------------------------------------------------------------------------------------------------------
+# Empty arrays
+# ------------------------------------------------------------------------------------------------
 
 
 def sines(x: Any) -> Any:
@@ -243,13 +291,18 @@ _empty = [
         tags={"empty"},
     ),
     *array_to_array("empty/sines", sines, _NO, value=_NO, slope=_NO_SQUARE, tags={"empty"}),
-    *array_to_array("empty/no-rows", squares_of_no_rows, _X3, value=np.zeros(0), slope=_E03, tags={"empty"}),
+    *array_to_array(
+        "empty/no-rows", squares_of_no_rows, _X3, value=np.zeros(0), slope=_E03, tags={"empty"}
+    ),
     scenario(
         "empty/beside-a-full-one-by-jacobian",
         jacobian,
         beside_an_empty_one,
         (_X3, _E03),
-        {"y": (np.diag(_COS), np.zeros((3, 0, 3))), "e": (np.zeros((0, 3, 3)), np.zeros((0, 3, 0, 3)))},
+        {
+            "y": (np.diag(_COS), np.zeros((3, 0, 3))),
+            "e": (np.zeros((0, 3, 3)), np.zeros((0, 3, 0, 3))),
+        },
         tags={"empty", "tree"},
     ),
     scenario(

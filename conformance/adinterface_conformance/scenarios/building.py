@@ -1,7 +1,7 @@
 """Makes scenarios from a function and its closed forms, one for each operator that applies.
 
-`expected` is the whole result. For an operator that returns a function, it contains the result of that function: `(value,
-back(seed))` for `pullback`, `(value, push(*tangents))` for `linearize`.
+`expected` is the whole result. For an operator that returns a function, it contains the result of
+that function: `(value, back(seed))` for `pullback`, `(value, push(*tangents))` for `linearize`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ def array(*numbers: Any) -> Array:
 def beside(x: Any, array: Array) -> Any:
     """A NumPy array as an array of x's package, with the dtype and on the device of x."""
     device = getattr(x, "device", None)  # a tracer of JAX has none
-    return array_namespace(x).asarray(array, dtype=x.dtype, **({} if device is None else {"device": device}))
+    return array_namespace(x).asarray(
+        array, dtype=x.dtype, **({} if device is None else {"device": device})
+    )
 
 
 def scenario(
@@ -77,7 +79,9 @@ def scenario(
     tags: Iterable[str] = (),
     **rest: Any,
 ) -> Scenario:
-    """A Scenario, tagged if second-order; a plain tuple may replace the named one of the operator."""
+    """A Scenario, tagged if second-order; a plain tuple may replace the named one of the
+    operator.
+    """
     operation = OPERATORS[operator]
     if operation.result is not None and not gives_map(operation) and type(expected) is tuple:
         expected = operation.result._make(expected)  # type: ignore[attr-defined]
@@ -101,7 +105,9 @@ def array_to_number(
     tags: Iterable[str] = (),
     rtol: float = 1e-9,
 ) -> list[Scenario]:
-    """f of one real array, with its gradient and, for the second order, its Hessian of shape `x.shape + x.shape`."""
+    """f of one real array, with its gradient and, for the second order, its Hessian of shape
+    `x.shape + x.shape`.
+    """
     v = signed(*x.shape, seed=9).astype(x.dtype)
     value, along = np.asarray(value), np.asarray(np.sum(slope * v))
     product = diagonal = None
@@ -126,7 +132,10 @@ def array_to_number(
     }
     known = first if curve is None else first | second
     rows = ((operator, {"args": (x,)} | known[operator]) for operator in operators)
-    return [scenario(named(stem, operator), operator, f, **row, tags=tags, rtol=rtol) for operator, row in rows]
+    return [
+        scenario(named(stem, operator), operator, f, **row, tags=tags, rtol=rtol)
+        for operator, row in rows
+    ]
 
 
 def array_to_array(
@@ -147,12 +156,18 @@ def array_to_array(
     known: dict[Operator, dict[str, Any]] = {
         jacobian: {"expected": (slope,)},
         value_and_jacobian: {"expected": (value, (slope,))},
-        pullback: {"expected": (value, (np.asarray(np.tensordot(w, slope, value.ndim)),)), "seed": w},
+        pullback: {
+            "expected": (value, (np.asarray(np.tensordot(w, slope, value.ndim)),)),
+            "seed": w,
+        },
         pushforward: {"expected": (value, pushed), "tangents": (v,)},
         linearize: {"expected": (value, pushed), "tangents": (v,)},
     }
     rows = ((operator, known[operator]) for operator in operators)
-    return [scenario(named(stem, operator), operator, f, (x,), **row, tags=tags, rtol=rtol) for operator, row in rows]
+    return [
+        scenario(named(stem, operator), operator, f, (x,), **row, tags=tags, rtol=rtol)
+        for operator, row in rows
+    ]
 
 
 def of_a_number(
@@ -180,4 +195,7 @@ def of_a_number(
         value_derivative_and_second_derivative: (value, slope, curve),
     }
     rows = ((operator, known[operator]) for operator in operators)
-    return [scenario(named(stem, operator), operator, f, (x,), row, tags=tags, rtol=rtol) for operator, row in rows]
+    return [
+        scenario(named(stem, operator), operator, f, (x,), row, tags=tags, rtol=rtol)
+        for operator, row in rows
+    ]

@@ -1,4 +1,6 @@
-"""Complex numbers: real functions of them, holomorphic functions, and complex values of real numbers."""
+"""Complex numbers: real functions of them, holomorphic functions, and complex values of real
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -76,9 +78,23 @@ _BOTH_SLOPES = {"y": (2 * _T * _N, complex(_T**2)), "r": (abs(_N) ** 2, 2 * _T *
 _ROWS: list[tuple[str, Operator, Any, tuple[Any, ...], Any, dict[str, Any]]] = [
     # The gradient of a real function is dL/dRe + i dL/dIm.
     ("squared-modulus-of-a-number", gradient, squared_modulus, (_N,), (2 * _N,), {}),
-    ("squared-modulus-of-a-zero-d-array", gradient, squared_modulus, (np.asarray(_N),), (np.asarray(2 * _N),), {}),
+    (
+        "squared-modulus-of-a-zero-d-array",
+        gradient,
+        squared_modulus,
+        (np.asarray(_N),),
+        (np.asarray(2 * _N),),
+        {},
+    ),
     ("squared-modulus", gradient, squared_modulus, (_Z,), (2 * _Z,), {}),
-    ("squared-modulus-and-its-value", value_and_gradient, squared_modulus, (_Z,), (_SQUARES, (2 * _Z,)), {}),
+    (
+        "squared-modulus-and-its-value",
+        value_and_gradient,
+        squared_modulus,
+        (_Z,),
+        (_SQUARES, (2 * _Z,)),
+        {},
+    ),
     ("squared-modulus-by-jacobian", jacobian, squared_modulus, (_Z,), (2 * _Z,), {}),
     ("real-of-cube", gradient, real_of_cube, (_Z,), (3 * np.conj(_Z) ** 2,), {}),
     ("product-with-conjugate", gradient, product_with_conjugate, (_Z, _V), (_V, _Z), {}),
@@ -124,7 +140,14 @@ _ROWS: list[tuple[str, Operator, Any, tuple[Any, ...], Any, dict[str, Any]]] = [
         (_VALUE, (np.conj(_HOLOMORPHIC).T @ _W,)),
         {"seed": _W},
     ),
-    ("back-through-a-square", pullback, square, (_N,), (_N**2, (2 * _N.conjugate(),)), {"seed": 1.0}),
+    (
+        "back-through-a-square",
+        pullback,
+        square,
+        (_N,),
+        (_N**2, (2 * _N.conjugate(),)),
+        {"seed": 1.0},
+    ),
     # A complex function of real numbers has a complex Jacobian, and a real gradient.
     ("turning-by-derivative", derivative, turning, (_T,), 2j * complex(np.exp(2j * _T)), {}),
     (
@@ -135,7 +158,14 @@ _ROWS: list[tuple[str, Operator, Any, tuple[Any, ...], Any, dict[str, Any]]] = [
         (complex(np.exp(2j * _T)), 2j * complex(np.exp(2j * _T))),
         {},
     ),
-    ("turning-by-second-derivative", second_derivative, turning, (_T,), -4 * complex(np.exp(2j * _T)), {}),
+    (
+        "turning-by-second-derivative",
+        second_derivative,
+        turning,
+        (_T,),
+        -4 * complex(np.exp(2j * _T)),
+        {},
+    ),
     ("turning-by-jacobian", jacobian, turning, (_X,), (np.diag(_TURN),), {}),
     (
         "turning-by-pullback",
@@ -145,7 +175,14 @@ _ROWS: list[tuple[str, Operator, Any, tuple[Any, ...], Any, dict[str, Any]]] = [
         (np.exp(2j * _X), (np.real(np.conj(_W3) * _TURN),)),
         {"seed": _W3},
     ),
-    ("turning-by-pushforward", pushforward, turning, (_X,), (np.exp(2j * _X), _TURN * _X), {"tangents": (_X,)}),
+    (
+        "turning-by-pushforward",
+        pushforward,
+        turning,
+        (_X,),
+        (np.exp(2j * _X), _TURN * _X),
+        {"tangents": (_X,)},
+    ),
     ("real-and-complex", jacobian, real_and_complex, (_T, _N), _BOTH_SLOPES, {}),
 ]
 

@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import Constant, array_namespace, derivative, gradient, hvp, jacobian, second_derivative, value_and_gradient
+from adinterface import (
+    Constant,
+    array_namespace,
+    derivative,
+    gradient,
+    hvp,
+    jacobian,
+    second_derivative,
+    value_and_gradient,
+)
 
 from .building import Operator, scalar, scenario, signed, some
 
@@ -111,21 +120,63 @@ _ROWS: list[tuple[str, Operator, Callable[..., Any], tuple[Any, ...], Any, set[s
     ("branch-of-a-sum", gradient, branch_of_a_sum, (_X,), (3 * _X**2,), _DEPENDS),
     ("branch-of-a-sum-below", gradient, branch_of_a_sum, (-_X,), (np.ones(3),), _DEPENDS),
     ("branch-of-a-sum-by-hvp", hvp, branch_of_a_sum, (_X, _X), 6 * _X**2, _DEPENDS),
-    ("until-it-is-large", value_and_gradient, until_it_is_large, (2.0,), (256.0, (8 * 2.0**7,)), _DEPENDS),
+    (
+        "until-it-is-large",
+        value_and_gradient,
+        until_it_is_large,
+        (2.0,),
+        (256.0, (8 * 2.0**7,)),
+        _DEPENDS,
+    ),
     ("newton-root", derivative, newton_root, (2.0,), 0.5 * 2**-0.5, _DEPENDS),
     ("first-large", gradient, first_large, (_MIXED,), (np.array([0, 1.4, 0]),), _DEPENDS),
     ("babylonian-root", derivative, babylonian_root, (2.0,), 0.5 * 2**-0.5, {"control-flow"}),
-    ("babylonian-root-by-second-derivative", second_derivative, babylonian_root, (2.0,), -0.25 * 2**-1.5, {"control-flow"}),
+    (
+        "babylonian-root-by-second-derivative",
+        second_derivative,
+        babylonian_root,
+        (2.0,),
+        -0.25 * 2**-1.5,
+        {"control-flow"},
+    ),
     ("horner", gradient, horner, (_C, 1.3), _HORNER_SLOPES, {"control-flow"}),
-    ("horner-and-value", value_and_gradient, horner, (_C, 1.3), (_HORNER_VALUE, _HORNER_SLOPES), {"control-flow"}),
+    (
+        "horner-and-value",
+        value_and_gradient,
+        horner,
+        (_C, 1.3),
+        (_HORNER_VALUE, _HORNER_SLOPES),
+        {"control-flow"},
+    ),
     ("power-by-squaring", derivative, power, (1.2, Constant(7)), 7 * 1.2**6, {"control-flow"}),
-    ("power-by-squaring-by-second-derivative", second_derivative, power, (1.2, Constant(7)), 42 * 1.2**5, {"control-flow"}),
+    (
+        "power-by-squaring-by-second-derivative",
+        second_derivative,
+        power,
+        (1.2, Constant(7)),
+        42 * 1.2**5,
+        {"control-flow"},
+    ),
     ("chain", derivative, chain, (0.7,), _sine_chain(0.7), {"control-flow"}),
     ("by-rank-of-a-vector", gradient, by_its_rank, (_X,), (np.ones(3),), {"control-flow"}),
     ("by-rank-of-a-matrix", gradient, by_its_rank, (_X[None],), (2 * _X[None],), {"control-flow"}),
-    ("by-a-string-constant", gradient, by_mode, (_X, Constant("mean")), (2 * _X / 3, None), {"control-flow"}),
+    (
+        "by-a-string-constant",
+        gradient,
+        by_mode,
+        (_X, Constant("mean")),
+        (2 * _X / 3, None),
+        {"control-flow"},
+    ),
     ("by-a-string", gradient, by_mode, (_X, "sum"), (2 * _X, None), {"control-flow"}),
-    ("list-of-running-products", jacobian, in_place, (_X,), (np.tril(np.outer(_RUNNING, 1 / _X)),), {"control-flow"}),
+    (
+        "list-of-running-products",
+        jacobian,
+        in_place,
+        (_X,),
+        (np.tril(np.outer(_RUNNING, 1 / _X)),),
+        {"control-flow"},
+    ),
 ]
 
 SCENARIOS = [

@@ -1,4 +1,6 @@
-"""The functions that models are made of: reductions, shapes, indices, linear algebra; each with its Jacobian."""
+"""The functions that models are made of: reductions, shapes, indices, linear algebra; each with its
+Jacobian.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import Constant, array_namespace, gradient, hvp, jacobian, linearize, pullback, pushforward, value_and_jacobian
+from adinterface import (
+    Constant,
+    array_namespace,
+    gradient,
+    hvp,
+    jacobian,
+    linearize,
+    pullback,
+    pushforward,
+    value_and_jacobian,
+)
 
 from .building import Array, Operator, array_to_array, beside, scenario, signed, some
 
@@ -62,41 +74,161 @@ def _first_row_contracted(x: Any) -> Any:
 ROWS: list[tuple[str, Any, Array, Any, Any]] = [
     # Reductions
     ("sum-of-an-axis", lambda x: array_namespace(x).sum(x, axis=1), _M, _M.sum(1), _EYE23.sum(1)),
-    ("mean-of-an-axis", lambda x: array_namespace(x).mean(x, axis=0), _M, _M.mean(0), _EYE23.sum(0) / 2),
+    (
+        "mean-of-an-axis",
+        lambda x: array_namespace(x).mean(x, axis=0),
+        _M,
+        _M.mean(0),
+        _EYE23.sum(0) / 2,
+    ),
     ("variance", lambda x: array_namespace(x).var(x), _X, _X.var(), 2 / 3 * (_X - _X.mean())),
     ("greatest", lambda x: array_namespace(x).max(x), _X, _X.max(), _EYE[np.argmax(_X)]),
-    ("least-of-an-axis", lambda x: array_namespace(x).min(x, axis=1), _M, _M.min(1), _EYE23[[0, 1], np.argmin(_M, axis=1)]),
-    ("product-of-an-axis", lambda x: array_namespace(x).prod(x, axis=0), _M, _M.prod(0), np.flip(_M, 0)[None] * _EYE23.sum(0)),
-    ("running-sum", lambda x: array_namespace(x).cumulative_sum(x), _X, np.cumsum(_X), np.tril(np.ones((3, 3)))),
-    ("length", lambda x: array_namespace(x).sqrt(x @ x), _X, np.linalg.norm(_X), _X / np.linalg.norm(_X)),
+    (
+        "least-of-an-axis",
+        lambda x: array_namespace(x).min(x, axis=1),
+        _M,
+        _M.min(1),
+        _EYE23[[0, 1], np.argmin(_M, axis=1)],
+    ),
+    (
+        "product-of-an-axis",
+        lambda x: array_namespace(x).prod(x, axis=0),
+        _M,
+        _M.prod(0),
+        np.flip(_M, 0)[None] * _EYE23.sum(0),
+    ),
+    (
+        "running-sum",
+        lambda x: array_namespace(x).cumulative_sum(x),
+        _X,
+        np.cumsum(_X),
+        np.tril(np.ones((3, 3))),
+    ),
+    (
+        "length",
+        lambda x: array_namespace(x).sqrt(x @ x),
+        _X,
+        np.linalg.norm(_X),
+        _X / np.linalg.norm(_X),
+    ),
     ("sorted", lambda x: array_namespace(x).sort(x), _X, _X[_SORTED], _EYE[_SORTED]),
     # Shapes
-    ("reshaped", lambda x: array_namespace(x).reshape(x, (3, 2)), _M, _M.reshape(3, 2), _EYE23.reshape(3, 2, 2, 3)),
-    ("transposed", lambda x: array_namespace(x).permute_dims(x, (1, 0)), _M, _M.T, _EYE23.transpose(1, 0, 2, 3)),
-    ("new-axis", lambda x: array_namespace(x).expand_dims(x, axis=0) * 2, _X, 2 * _X[None], 2 * _EYE[None]),
+    (
+        "reshaped",
+        lambda x: array_namespace(x).reshape(x, (3, 2)),
+        _M,
+        _M.reshape(3, 2),
+        _EYE23.reshape(3, 2, 2, 3),
+    ),
+    (
+        "transposed",
+        lambda x: array_namespace(x).permute_dims(x, (1, 0)),
+        _M,
+        _M.T,
+        _EYE23.transpose(1, 0, 2, 3),
+    ),
+    (
+        "new-axis",
+        lambda x: array_namespace(x).expand_dims(x, axis=0) * 2,
+        _X,
+        2 * _X[None],
+        2 * _EYE[None],
+    ),
     ("stacked", _with_squares, _X, np.stack([_X, _X**2]), np.stack([_EYE, np.diag(2 * _X)])),
-    ("joined", lambda x: array_namespace(x).concat([x, x * x]), _X, np.r_[_X, _X**2], np.concatenate([_EYE, np.diag(2 * _X)])),
-    ("repeated-by-broadcasting", lambda x: x[:, None] + x[None, :], _X, np.add.outer(_X, _X), _EYE[:, None] + _EYE[None]),
+    (
+        "joined",
+        lambda x: array_namespace(x).concat([x, x * x]),
+        _X,
+        np.r_[_X, _X**2],
+        np.concatenate([_EYE, np.diag(2 * _X)]),
+    ),
+    (
+        "repeated-by-broadcasting",
+        lambda x: x[:, None] + x[None, :],
+        _X,
+        np.add.outer(_X, _X),
+        _EYE[:, None] + _EYE[None],
+    ),
     # Indices
     ("slice-with-a-step", lambda x: x[::2] ** 2, _X, _X[::2] ** 2, np.diag(2 * _X)[::2]),
-    ("negative-index", lambda x: x[-1] * x, _X, _X[-1] * _X, _X[-1] * _EYE + np.outer(_X, _EYE[-1])),
+    (
+        "negative-index",
+        lambda x: x[-1] * x,
+        _X,
+        _X[-1] * _X,
+        _X[-1] * _EYE + np.outer(_X, _EYE[-1]),
+    ),
     ("repeated-index", _repeated, _X, _X[[0, 2, 0]], _EYE[[0, 2, 0]]),
     ("row-and-column", lambda x: x[1, :] * x[0, 1], _M, _M[1] * _M[0, 1], _BY_PRODUCT),
-    ("chosen-by-a-mask", _masked, _X, np.where(_LARGE, _X**2, _X), np.diag(np.where(_LARGE, 2 * _X, 1))),
-    ("clipped", lambda x: array_namespace(x).clip(x, 0.5, 0.9), _X, np.clip(_X, 0.5, 0.9), np.diag(_INSIDE) * 1.0),
-    ("greater-of-two", lambda x: array_namespace(x).maximum(x, 1 - x), _X, np.maximum(_X, 1 - _X), np.diag(np.sign(_X - 0.5))),
+    (
+        "chosen-by-a-mask",
+        _masked,
+        _X,
+        np.where(_LARGE, _X**2, _X),
+        np.diag(np.where(_LARGE, 2 * _X, 1)),
+    ),
+    (
+        "clipped",
+        lambda x: array_namespace(x).clip(x, 0.5, 0.9),
+        _X,
+        np.clip(_X, 0.5, 0.9),
+        np.diag(_INSIDE) * 1.0,
+    ),
+    (
+        "greater-of-two",
+        lambda x: array_namespace(x).maximum(x, 1 - x),
+        _X,
+        np.maximum(_X, 1 - _X),
+        np.diag(np.sign(_X - 0.5)),
+    ),
     # Two arguments of a function
-    ("angle", lambda x: array_namespace(x).atan2(x, 2 - x), _X, np.arctan2(_X, 2 - _X), np.diag(2 / (_X**2 + (2 - _X) ** 2))),
+    (
+        "angle",
+        lambda x: array_namespace(x).atan2(x, 2 - x),
+        _X,
+        np.arctan2(_X, 2 - _X),
+        np.diag(2 / (_X**2 + (2 - _X) ** 2)),
+    ),
     ("power-of-itself", lambda x: x**x, _X, _X**_X, np.diag(_X**_X * (np.log(_X) + 1))),
-    ("smooth-maximum", _smooth_maximum, _X, np.logaddexp(_X, 2 * _X), np.diag(1 + 1 / (1 + np.exp(-_X)))),
-    ("divided", lambda x: x / (1 + x @ x), _X, _X / _NORM, _EYE / _NORM - 2 * np.outer(_X, _X) / _NORM**2),
+    (
+        "smooth-maximum",
+        _smooth_maximum,
+        _X,
+        np.logaddexp(_X, 2 * _X),
+        np.diag(1 + 1 / (1 + np.exp(-_X))),
+    ),
+    (
+        "divided",
+        lambda x: x / (1 + x @ x),
+        _X,
+        _X / _NORM,
+        _EYE / _NORM - 2 * np.outer(_X, _X) / _NORM**2,
+    ),
     # Linear algebra
     ("matrix-and-vector", lambda x: beside(x, _WEIGHT) @ x, _X, _WEIGHT @ _X, _WEIGHT),
     ("covariance", _covariance, _M, _M @ _M.T, _BY_MATRIX),
     ("einsum", _first_row_contracted, _S, _S @ _S[0], _BY_ROW),
-    ("inverse", lambda x: array_namespace(x).linalg.inv(x), _S, _INVERSE, -np.einsum("ik,lj->ijkl", _INVERSE, _INVERSE)),
-    ("determinant", lambda x: array_namespace(x).linalg.det(x), _S, np.linalg.det(_S), np.linalg.det(_S) * _INVERSE.T),
-    ("logarithm-of-a-determinant", lambda x: array_namespace(x).linalg.slogdet(x)[1], _S, np.linalg.slogdet(_S)[1], _INVERSE.T),
+    (
+        "inverse",
+        lambda x: array_namespace(x).linalg.inv(x),
+        _S,
+        _INVERSE,
+        -np.einsum("ik,lj->ijkl", _INVERSE, _INVERSE),
+    ),
+    (
+        "determinant",
+        lambda x: array_namespace(x).linalg.det(x),
+        _S,
+        np.linalg.det(_S),
+        np.linalg.det(_S) * _INVERSE.T,
+    ),
+    (
+        "logarithm-of-a-determinant",
+        lambda x: array_namespace(x).linalg.slogdet(x)[1],
+        _S,
+        np.linalg.slogdet(_S)[1],
+        _INVERSE.T,
+    ),
     ("solution", _solution, _S, _INVERSE @ _B, -np.einsum("ik,l->ikl", _INVERSE, _INVERSE @ _B)),
     ("trace", _trace, _S, np.trace(_S), _EYE),
 ]
@@ -115,7 +247,9 @@ SCENARIOS = [
     *(
         each
         for n, (name, f, x, value, slope) in enumerate(ROWS)
-        for each in array_to_array(f"functions/{name}", f, x, value=value, slope=slope, operators=_asked(n))
+        for each in array_to_array(
+            f"functions/{name}", f, x, value=value, slope=slope, operators=_asked(n)
+        )
     ),
     scenario(
         "functions/product-of-two-matrices",

@@ -1,4 +1,6 @@
-"""Rare arguments: half precision, single-precision complex, other byte orders, NumPy scalars, and large arrays."""
+"""Rare arguments: half precision, single-precision complex, other byte orders, NumPy scalars, and
+large arrays.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,8 @@ def neighbours(x: Any) -> Any:
     return array_namespace(x).sum(x[1:] * x[:-1] ** 2)
 
 
-# Precision and byte order --------------------------------------------------------------------------------------------
+# Precision and byte order
+# --------------------------------------------------------------------------------------------
 
 _ARRAYS: dict[str, tuple[np.dtype[Any], set[str], float]] = {
     "half-precision": (np.dtype("float16"), {"float16"}, 2e-2),
@@ -96,7 +99,8 @@ _single = [
     )
 ]  # fmt: skip
 
-# NumPy's scalars -----------------------------------------------------------------------------------------------------
+# NumPy's scalars
+# ------------------------------------------------------------------------------------------------
 
 
 def powers(t: Any) -> Any:
@@ -113,16 +117,16 @@ _T, _U = np.float64(0.7), np.float32(0.7)
 _scalars = [
     scenario("layouts/scalar-by-gradient", gradient, lambda t: t**3, (_T,), (np.float64(3 * _T**2),), tags={"numpy-scalar"}),
     scenario(
-        "layouts/single-scalar-by-gradient", gradient, lambda t: t**3, (_U,), (np.float32(3 * _U**2),),
-        tags={"numpy-scalar", "float32"}, rtol=1e-5,
+        "layouts/single-scalar-by-gradient", gradient, lambda t: t**3, (_U,),
+        (np.float32(3 * _U**2),), tags={"numpy-scalar", "float32"}, rtol=1e-5,
     ),
     scenario(
-        "layouts/scalar-by-derivative", derivative, powers, (_T,), {"square": scalar(2 * _T), "cube": scalar(3 * _T**2)},
-        tags={"numpy-scalar"},
+        "layouts/scalar-by-derivative", derivative, powers, (_T,),
+        {"square": scalar(2 * _T), "cube": scalar(3 * _T**2)}, tags={"numpy-scalar"},
     ),
     scenario(
-        "layouts/scalar-by-second-derivative", second_derivative, lambda t: t**3, (_T,), scalar(6 * _T),
-        tags={"numpy-scalar"},
+        "layouts/scalar-by-second-derivative", second_derivative, lambda t: t**3, (_T,),
+        scalar(6 * _T), tags={"numpy-scalar"},
     ),
     scenario("layouts/scalar-by-jacobian", jacobian, lambda t: t**3, (_T,), (scalar(3 * _T**2),), tags={"numpy-scalar"}),
     scenario(
@@ -130,12 +134,13 @@ _scalars = [
         ({"x": 2 * _T * _X, "scale": np.float64(np.sum(_X**2))},), tags={"numpy-scalar", "tree"},
     ),
     scenario(
-        "layouts/scalar-in-a-constant", gradient, lambda x, t: t * array_namespace(x).sum(x**2), (_X, Constant(_T)),
-        (2 * _T * _X, None), tags={"numpy-scalar"},
+        "layouts/scalar-in-a-constant", gradient, lambda x, t: t * array_namespace(x).sum(x**2),
+        (_X, Constant(_T)), (2 * _T * _X, None), tags={"numpy-scalar"},
     ),
 ]  # fmt: skip
 
-# Many numbers --------------------------------------------------------------------------------------------------------
+# Many numbers
+# ------------------------------------------------------------------------------------------------
 
 _MANY = signed(150, seed=2)
 _UPWARD, _DOWNWARD = np.append(_MANY[1:], 0.0), np.append(0.0, _MANY[:-1])
@@ -163,13 +168,16 @@ _many = [
     ),
 ]
 
-# Blocks of equal shape -----------------------------------------------------------------------------------------------
+# Blocks of equal shape
+# -----------------------------------------------------------------------------------------------
 
 _P, _Q, _M = some(3), signed(3, seed=6), signed(3, 3, seed=7)
 
 
 def crossed(t: dict[str, Any]) -> Any:
-    """A bilinear form that is not symmetric, so that the mixed blocks are transposes of each other, and not equal."""
+    """A bilinear form that is not symmetric, so that the mixed blocks are transposes of each other,
+    and not equal.
+    """
     return t["p"] @ (beside(t["p"], _M) @ t["q"]) + array_namespace(t["p"]).sum(t["p"] ** 3)
 
 
@@ -200,14 +208,15 @@ _FORCE = {"p": _M @ _Q + 3 * _P**2, "q": _M.T @ _P}
 _blocks = [
     scenario("layouts/equal-shapes-by-hessian", hessian, crossed, (_TREE,), _BLOCKS, tags={"tree"}),
     scenario(
-        "layouts/equal-shapes-by-value-gradient-and-hessian", value_gradient_and_hessian, crossed, (_TREE,),
-        (np.asarray(_P @ _M @ _Q + np.sum(_P**3)), _FORCE, _BLOCKS), tags={"tree"},
+        "layouts/equal-shapes-by-value-gradient-and-hessian", value_gradient_and_hessian, crossed,
+        (_TREE,), (np.asarray(_P @ _M @ _Q + np.sum(_P**3)), _FORCE, _BLOCKS), tags={"tree"},
     ),
     scenario("layouts/equal-shapes-by-jacobian", jacobian, both, (_TREE,), _BOTH, tags={"tree"}),
     scenario("layouts/equal-axes-by-hessian", hessian, squared, (signed(3, 3, seed=8),), _SQUARED),
 ]  # fmt: skip
 
-# Containers with more than their leaves, and integers that are structure ------------------------------------------------
+# Containers with more than their leaves, and integers that are structure
+# ------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -258,14 +267,25 @@ _containers = [
     ],
 ]  # fmt: skip
 
-# Integers that are promoted, and an array that is none of its own -------------------------------------------------------
+# Integers that are promoted, and an array that is none of its own
+# -------------------------------------------------------
 
 _ROW = np.broadcast_arrays(_P, np.ones((2, 3)))[0]
 _promoted = [
     scenario("layouts/integer-by-derivative", derivative, lambda t: t**3, (2,), 12.0),
-    scenario("layouts/integer-by-pullback", pullback, lambda t: t**3, (2,), (8.0, (24.0,)), seed=2.0),
-    scenario("layouts/integers-by-hessian", hessian, cubes, (np.array([1, 2]),), np.diag([6.0, 12.0])),
-    scenario("layouts/integers-by-hvp", hvp, cubes, (np.array([1, 2]), np.array([1, 1])), np.array([6.0, 12.0])),
+    scenario(
+        "layouts/integer-by-pullback", pullback, lambda t: t**3, (2,), (8.0, (24.0,)), seed=2.0
+    ),
+    scenario(
+        "layouts/integers-by-hessian", hessian, cubes, (np.array([1, 2]),), np.diag([6.0, 12.0])
+    ),
+    scenario(
+        "layouts/integers-by-hvp",
+        hvp,
+        cubes,
+        (np.array([1, 2]), np.array([1, 1])),
+        np.array([6.0, 12.0]),
+    ),
     scenario("layouts/broadcast-array", gradient, cubes, (_ROW,), (3 * np.array(_ROW) ** 2,)),
 ]
 

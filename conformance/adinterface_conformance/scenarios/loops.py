@@ -1,4 +1,6 @@
-"""`scan`, `fori_loop`, `while_loop`, `cond` and `switch`, held against sums and products in closed form."""
+"""`scan`, `fori_loop`, `while_loop`, `cond` and `switch`, held against sums and products in closed
+form.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import array_namespace, derivative, gradient, hessian, hvp, jacobian, second_derivative, value_and_gradient
+from adinterface import (
+    array_namespace,
+    derivative,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    second_derivative,
+    value_and_gradient,
+)
 from adinterface.loops import cond, fori_loop, scan, switch, while_loop
 
 from .building import Operator, scalar, scenario, signed, some
@@ -29,7 +40,9 @@ def products_from_behind(x: Any) -> Any:
 def recurrence(x: Any, checkpoint: int | None = None) -> Any:
     """A nonlinear one that closes over what is differentiated."""
     xp = array_namespace(x)
-    last, squares = scan(lambda c, element: (xp.sin(c + element * x[0]), c**2), x[1], x, checkpoint=checkpoint)
+    last, squares = scan(
+        lambda c, element: (xp.sin(c + element * x[0]), c**2), x[1], x, checkpoint=checkpoint
+    )
     return last + xp.sum(squares)
 
 
@@ -50,7 +63,9 @@ def _recurrence_slopes(x: Any) -> Any:
 
 
 def horner(coefficients: Any, x: Any) -> Any:
-    return fori_loop(0, coefficients.shape[0], lambda n, total: total * x + coefficients[n], 0.0 * x)
+    return fori_loop(
+        0, coefficients.shape[0], lambda n, total: total * x + coefficients[n], 0.0 * x
+    )
 
 
 def compound(model: Any, rates: Any) -> Any:
@@ -58,14 +73,20 @@ def compound(model: Any, rates: Any) -> Any:
 
     def year(account: Any, rate: Any) -> tuple[Any, Any]:
         interest = account["held"] * rate
-        return {"held": account["held"] + interest, "paid": account["paid"] + interest, "years": account["years"] + 1}, interest
+        return {
+            "held": account["held"] + interest,
+            "paid": account["paid"] + interest,
+            "years": account["years"] + 1,
+        }, interest
 
     last, interests = scan(year, {"held": model["start"], "paid": 0.0, "years": 0}, rates)
     return last["held"] + last["paid"] * last["years"] + array_namespace(rates).sum(interests)
 
 
 def nested(x: Any) -> Any:
-    """x^(2^3) by two loops, one in the other: three times the square, which is the product of two."""
+    """x^(2^3) by two loops, one in the other: three times the square, which is the product of
+    two.
+    """
 
     def square(c: Any) -> Any:
         return fori_loop(0, 2, lambda n, total: total * c, 0.0 * x + 1.0)
@@ -96,22 +117,53 @@ _RUNNING = np.cumprod(_X)
 _BEHIND = np.cumprod(_X[::-1])[::-1]
 _C = signed(4, seed=2)
 _POLYNOMIAL = np.poly1d(_C)
-_HORNER = (scalar(_POLYNOMIAL(1.3)), (np.array([1.3**3, 1.3**2, 1.3, 1]), float(_POLYNOMIAL.deriv()(1.3))))
+_HORNER = (
+    scalar(_POLYNOMIAL(1.3)),
+    (np.array([1.3**3, 1.3**2, 1.3, 1]), float(_POLYNOMIAL.deriv()(1.3))),
+)
 _SLOPES = _compound_slopes(2.0, _RATES)
 _PRODUCT_HESSIAN = np.prod(_X) / np.outer(_X, _X) * (1 - np.eye(5))
 
 _ROWS: list[tuple[str, Operator, Callable[..., Any], tuple[Any, ...], Any, set[str]]] = [
     ("product", gradient, product, (_X,), (np.prod(_X) / _X,), set()),
-    ("product-and-value", value_and_gradient, product, (_X,), (scalar(float(np.prod(_X))), (np.prod(_X) / _X,)), set()),
+    (
+        "product-and-value",
+        value_and_gradient,
+        product,
+        (_X,),
+        (scalar(float(np.prod(_X))), (np.prod(_X) / _X,)),
+        set(),
+    ),
     ("product-by-hessian", hessian, product, (_X,), _PRODUCT_HESSIAN, set()),
     ("product-by-hvp", hvp, product, (_X, _X), _PRODUCT_HESSIAN @ _X, set()),
-    ("running-products", jacobian, running_products, (_X,), (np.tril(np.outer(_RUNNING, 1 / _X)),), set()),
-    ("products-from-behind", jacobian, products_from_behind, (_X,), (np.triu(np.outer(_BEHIND, 1 / _X)),), set()),
+    (
+        "running-products",
+        jacobian,
+        running_products,
+        (_X,),
+        (np.tril(np.outer(_RUNNING, 1 / _X)),),
+        set(),
+    ),
+    (
+        "products-from-behind",
+        jacobian,
+        products_from_behind,
+        (_X,),
+        (np.triu(np.outer(_BEHIND, 1 / _X)),),
+        set(),
+    ),
     ("recurrence", gradient, recurrence, (_X,), (_recurrence_slopes(_X),), set()),
     ("checkpointed", gradient, checkpointed, (_X,), (_recurrence_slopes(_X),), set()),
     ("checkpointed-by-hvp", hvp, checkpointed, (_X, _X), None, set()),
     ("horner", value_and_gradient, horner, (_C, 1.3), _HORNER, set()),
-    ("tree-in-the-carry", gradient, compound, ({"start": 2.0}, _RATES), ({"start": _SLOPES[0]}, _SLOPES[1]), {"tree"}),
+    (
+        "tree-in-the-carry",
+        gradient,
+        compound,
+        ({"start": 2.0}, _RATES),
+        ({"start": _SLOPES[0]}, _SLOPES[1]),
+        {"tree"},
+    ),
     ("loop-in-a-loop", derivative, nested, (1.1,), 8 * 1.1**7, set()),
     ("loop-in-a-loop-by-second-derivative", second_derivative, nested, (1.1,), 56 * 1.1**6, set()),
     ("cond-above", derivative, above_or_below, (1.5,), 3.0, set()),

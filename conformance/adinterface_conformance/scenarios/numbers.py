@@ -27,7 +27,8 @@ from adinterface import (
 
 from .building import Operator, array, beside, of_a_number, scalar, scenario
 
-# Elementary functions ------------------------------------------------------------------------------------------------
+# Elementary functions
+# ------------------------------------------------------------------------------------------------
 
 
 def elementary(name: str) -> Callable[[Any], Any]:
@@ -88,7 +89,8 @@ _elementary = [
     )
 ]
 
-# One number by every operator ----------------------------------------------------------------------------------------
+# One number by every operator
+# ----------------------------------------------------------------------------------------
 
 
 def wave(x: Any) -> Any:
@@ -99,7 +101,9 @@ _SLOPE, _CURVE = float(3 * np.cos(2.1)), float(-9 * np.sin(2.1))
 
 
 def _wave(form: Callable[[float], Any], kind: str) -> list[Any]:
-    """The same number as a Python number and as a 0-d array: results come in the argument's form."""
+    """The same number as a Python number and as a 0-d array: results come in the argument's
+    form.
+    """
     x, slope, curve, value = form(0.7), form(_SLOPE), form(_CURVE), form(float(np.sin(2.1)))
     rows: list[tuple[Operator, tuple[Any, ...], Any, dict[str, Any]]] = [
         (derivative, (x,), slope, {}),
@@ -113,12 +117,20 @@ def _wave(form: Callable[[float], Any], kind: str) -> list[Any]:
         (linearize, (x,), (value, form(0.5 * _SLOPE)), {"tangents": (0.5,)}),
     ]
     return [
-        scenario(f"numbers/{kind}-by-{operator.__name__.replace('_', '-')}", operator, wave, args, expected, **rest)
+        scenario(
+            f"numbers/{kind}-by-{operator.__name__.replace('_', '-')}",
+            operator,
+            wave,
+            args,
+            expected,
+            **rest,
+        )
         for operator, args, expected, rest in rows
     ]
 
 
-# Values that are arrays or trees -------------------------------------------------------------------------------------
+# Values that are arrays or trees
+# -------------------------------------------------------------------------------------
 
 
 def circle(t: Any) -> Any:

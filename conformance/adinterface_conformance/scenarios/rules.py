@@ -1,4 +1,6 @@
-"""Functions with user-defined derivatives, ignored values, and functions that another backend differentiates."""
+"""Functions with user-defined derivatives, ignored values, and functions that another backend
+differentiates.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +91,9 @@ def cube_root(a: Any) -> Any:
 
 
 def by_elimination(product: Any, b: Any) -> Any:
-    return np.linalg.solve(np.stack([product(unit) for unit in np.eye(len(b), dtype=b.dtype)], axis=1), b)
+    return np.linalg.solve(
+        np.stack([product(unit) for unit in np.eye(len(b), dtype=b.dtype)], axis=1), b
+    )
 
 
 def solved(a: Any, b: Any) -> Any:

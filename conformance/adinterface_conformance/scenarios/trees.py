@@ -1,4 +1,6 @@
-"""Arguments and values that are trees: leaves with a gradient, static values, and their places in the result."""
+"""Arguments and values that are trees: leaves with a gradient, static values, and their places in
+the result.
+"""
 
 from __future__ import annotations
 
@@ -81,12 +83,28 @@ _squares: list[tuple[str, Any, Any]] = [
     ("tuple-of-tuples", ((_A, (1.5,)), ()), ((2 * _A, (3.0,)), ())),
     ("named-tuple", Point(_A, 0.5), Point(2 * _A, 1.0)),
     ("ordered-dict", OrderedDict(z=_A, a=_B), OrderedDict(z=2 * _A, a=2 * _B)),
-    ("keys-of-many-kinds", {1: _A, "one": _B, (2, 3): 0.5}, {1: 2 * _A, "one": 2 * _B, (2, 3): 1.0}),
-    ("what-has-no-gradient", {"a": _A, "n": None, "s": "text", "i": 3}, {"a": 2 * _A, "n": None, "s": None, "i": None}),
+    (
+        "keys-of-many-kinds",
+        {1: _A, "one": _B, (2, 3): 0.5},
+        {1: 2 * _A, "one": 2 * _B, (2, 3): 1.0},
+    ),
+    (
+        "what-has-no-gradient",
+        {"a": _A, "n": None, "s": "text", "i": 3},
+        {"a": 2 * _A, "n": None, "s": None, "i": None},
+    ),
     ("deep", {"a": [{"b": ({"c": [_A]},)}]}, {"a": [{"b": ({"c": [2 * _A]},)}]}),
-    ("empty-containers", {"a": _A, "d": {}, "l": [], "t": ()}, {"a": 2 * _A, "d": {}, "l": [], "t": ()}),
+    (
+        "empty-containers",
+        {"a": _A, "d": {}, "l": [], "t": ()},
+        {"a": 2 * _A, "d": {}, "l": [], "t": ()},
+    ),
     ("constant-inside", {"a": _A, "frozen": Constant(_B)}, {"a": 2 * _A, "frozen": None}),
-    ("unlike-shapes", [scalar(0.5), _A, _M, some(1, 2, 1)], [scalar(1.0), 2 * _A, 2 * _M, 2 * some(1, 2, 1)]),
+    (
+        "unlike-shapes",
+        [scalar(0.5), _A, _M, some(1, 2, 1)],
+        [scalar(1.0), 2 * _A, 2 * _M, 2 * some(1, 2, 1)],
+    ),
 ]
 
 _V3 = signed(3, seed=3)
@@ -100,7 +118,9 @@ _MODEL_SLOPE = Model(
 )
 _TANH = Model(Layer(_M, _B, lambda y: array_namespace(y).tanh(y), "wave"), None, 1.0, 1)
 _BENT = 1 - np.tanh(_Y) ** 2
-_TANH_SLOPE = Model(Layer(np.outer(_BENT, _V3), _BENT, None, "wave"), None, float(np.sum(_BENT * _Y)), None)
+_TANH_SLOPE = Model(
+    Layer(np.outer(_BENT, _V3), _BENT, None, "wave"), None, float(np.sum(_BENT * _Y)), None
+)
 
 _models = [
     scenario("trees/dataclass", gradient, affine, (_MODEL, Constant(_V3)), (_MODEL_SLOPE, None)),
@@ -111,7 +131,13 @@ _models = [
         (_MODEL, _V3),
         (scalar(2.25 * np.sum(_Y)), (_MODEL_SLOPE, 2.25 * np.sum(_M, axis=0))),
     ),
-    scenario("trees/dataclass-with-a-function", gradient, affine, (_TANH, Constant(_V3)), (_TANH_SLOPE, None)),
+    scenario(
+        "trees/dataclass-with-a-function",
+        gradient,
+        affine,
+        (_TANH, Constant(_V3)),
+        (_TANH_SLOPE, None),
+    ),
     scenario(
         "trees/frozen-layer",
         gradient,
@@ -142,7 +168,8 @@ _models = [
     ),
 ]
 
-# Every operator on one tree: f = (a . a) s^3, and the value {"p": a s, "q": [s^2]} --------------------------------------
+# Every operator on one tree: f = (a . a) s^3, and the value {"p": a s, "q": [s^2]}
+# --------------------------------------
 
 
 def cubed(t: Any) -> Any:
@@ -185,14 +212,26 @@ _OPERATORS: list[tuple[Operator, Any, tuple[Any, ...], Any, dict[str, Any]]] = [
 ]
 
 _every_operator = [
-    scenario(f"trees/every-operator-by-{operator.__name__.replace('_', '-')}", operator, f, args, expected, **rest)
+    scenario(
+        f"trees/every-operator-by-{operator.__name__.replace('_', '-')}",
+        operator,
+        f,
+        args,
+        expected,
+        **rest,
+    )
     for operator, f, args, expected, rest in _OPERATORS
 ]
 
 
 def beside(x: Any) -> Any:
     """A value with integers, a bool, a text and None beside what has a derivative."""
-    return {"y": 2 * x, "n": array_namespace(x).asarray([1, 2]), "flag": True, "rest": ["text", None]}
+    return {
+        "y": 2 * x,
+        "n": array_namespace(x).asarray([1, 2]),
+        "flag": True,
+        "rest": ["text", None],
+    }
 
 
 _BESIDE = {"y": 2 * _A, "n": np.array([1, 2]), "flag": True, "rest": ["text", None]}
@@ -215,12 +254,25 @@ _parts = [
     ),
     *[
         scenario(
-            f"trees/beside-the-derivative-by-{operator.__name__.replace('_', '-')}", operator, beside, (_A,), expected, **rest
+            f"trees/beside-the-derivative-by-{operator.__name__.replace('_', '-')}",
+            operator,
+            beside,
+            (_A,),
+            expected,
+            **rest,
         )
         for operator, expected, rest in (
             (jacobian, {"y": (2 * np.eye(3),), "n": None, "flag": None, "rest": [None, None]}, {}),
-            (pushforward, (_BESIDE, {"y": 2 * _V3, "n": None, "flag": None, "rest": [None, None]}), {"tangents": (_V3,)}),
-            (pullback, (_BESIDE, (2 * _V3,)), {"seed": {"y": _V3, "n": None, "flag": None, "rest": [None, None]}}),
+            (
+                pushforward,
+                (_BESIDE, {"y": 2 * _V3, "n": None, "flag": None, "rest": [None, None]}),
+                {"tangents": (_V3,)},
+            ),
+            (
+                pullback,
+                (_BESIDE, (2 * _V3,)),
+                {"seed": {"y": _V3, "n": None, "flag": None, "rest": [None, None]}},
+            ),
         )
     ],
     scenario(
@@ -232,7 +284,8 @@ _parts = [
     ),
 ]
 
-# Many leaves ---------------------------------------------------------------------------------------------------------
+# Many leaves
+# ------------------------------------------------------------------------------------------------
 
 
 def plain_squares(numbers: Any) -> Any:
@@ -264,12 +317,29 @@ _many = [
         tangents=(dict.fromkeys(_MANY, 1.0),),
         tags={"many-leaves"},
     ),
-    scenario("trees/thirty-arrays", gradient, lengths, (_ARRAYS,), ([2 * x for x in _ARRAYS],), tags={"many-leaves"}),
-    scenario("trees/thirty-arrays-by-hvp", hvp, lengths, (_ARRAYS, _ARRAYS), [2 * x for x in _ARRAYS], tags={"many-leaves"}),
+    scenario(
+        "trees/thirty-arrays",
+        gradient,
+        lengths,
+        (_ARRAYS,),
+        ([2 * x for x in _ARRAYS],),
+        tags={"many-leaves"},
+    ),
+    scenario(
+        "trees/thirty-arrays-by-hvp",
+        hvp,
+        lengths,
+        (_ARRAYS, _ARRAYS),
+        [2 * x for x in _ARRAYS],
+        tags={"many-leaves"},
+    ),
 ]
 
 _all: list[Scenario] = [
-    *(scenario(f"trees/{name}", gradient, squares, (tree,), (slopes,)) for name, tree, slopes in _squares),
+    *(
+        scenario(f"trees/{name}", gradient, squares, (tree,), (slopes,))
+        for name, tree, slopes in _squares
+    ),
     *_models,
     *_every_operator,
     *_parts,

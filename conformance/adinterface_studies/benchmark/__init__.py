@@ -1,1 +1,3 @@
-"""The cost of a call compared with hand-written engine code: `python -m adinterface_studies benchmark`."""
+"""The cost of a call compared with hand-written engine code: `python -m adinterface_studies
+benchmark`.
+"""

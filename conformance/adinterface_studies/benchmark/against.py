@@ -1,7 +1,7 @@
 """The time of a call here and in another revision: a process for each, which measure in turn.
 
-The process of the other revision imports everything but this file from there. So nothing here is imported before it is
-known which revision the process measures.
+The process of the other revision imports everything but this file from there. So nothing here is
+imported before it is known which revision the process measures.
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ class RevisionError(Exception):
 
 
 def table(revision: str, argv: Sequence[str], seconds: float) -> Iterator[str]:
-    """Lines: time here over time there, as median of the rounds with quartiles, and of the fastest runs.
+    """Lines: time here over time there, as median of the rounds with quartiles, and of the fastest
+    runs.
 
-    revision: of git, such as `main~3`, or the folder of another checkout. argv: options that choose rows. seconds: of each row.
+    revision: of git, such as `main~3`, or the folder of another checkout. argv: options that choose
+    rows. seconds: of each row.
 
     Raises RevisionError.
     """
@@ -40,7 +42,10 @@ def table(revision: str, argv: Sequence[str], seconds: float) -> Iterator[str]:
         there = stack.enter_context(_checkout(revision))
         both = [stack.enter_context(_process(folder, argv)) for folder in (HERE, there)]
         rows, others = ({tuple(row) for row in json.loads(_line(each))} for each in both)
-        yield f"{'cell':18} {'leaf':7} {'operator':18} {'backend':12} {'way':8} {'n':>8} {'here':>9} {'there':>9}  ratio"
+        yield (
+            f"{'cell':18} {'leaf':7} {'operator':18} {'backend':12} {'way':8} {'n':>8} {'here':>9}"
+            f" {'there':>9}  ratio"
+        )
         for row in sorted(rows & others, key=str):
             pairs = []
             for turn in range(ROUNDS):
@@ -58,8 +63,9 @@ def _formatted(row: Sequence[Any], pairs: Sequence[Sequence[tuple[float, float]]
     here, there = (min(fastest for _, fastest in times) for times in zip(*pairs))
     cell, leaf, operator, backend, way, size = row
     return (
-        f"{cell:18} {leaf:7} {operator:18} {backend:12} {way:8} {size:>8} {here * 1e6:>6.1f} us {there * 1e6:>6.1f} us  "
-        f"{middle:.3f} ({low:.3f} to {high:.3f}), fastest {here / there:.3f}"
+        f"{cell:18} {leaf:7} {operator:18} {backend:12} {way:8} {size:>8} {here * 1e6:>6.1f} us"
+        f" {there * 1e6:>6.1f} us  {middle:.3f} ({low:.3f} to {high:.3f}), fastest"
+        f" {here / there:.3f}"
     )
 
 
@@ -70,9 +76,14 @@ def _checkout(revision: str) -> Iterator[Path]:
         yield Path(revision).resolve()
         return
     with tempfile.TemporaryDirectory() as folder:
-        packed = subprocess.run(["git", "archive", revision], cwd=HERE, capture_output=True, check=False)
+        packed = subprocess.run(
+            ["git", "archive", revision], cwd=HERE, capture_output=True, check=False
+        )
         if packed.returncode:
-            raise RevisionError(f"{revision}: git finds no such revision, and no checkout is there. {packed.stderr.decode()}")
+            raise RevisionError(
+                f"{revision}: git finds no such revision, and no checkout is there."
+                f" {packed.stderr.decode()}"
+            )
         subprocess.run(["tar", "-x", "-C", folder], input=packed.stdout, check=True)
         yield Path(folder)
 
@@ -82,7 +93,9 @@ def _process(folder: Path, argv: Sequence[str]) -> Iterator[subprocess.Popen[str
     """A process that measures what it is asked for with the sources in a folder."""
     paths = [str(folder / part) for part in ("", "backends", "conformance")]
     command = [sys.executable, "-P", __file__, json.dumps(paths), *argv]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         yield process
         _pipe(process.stdin).close()
 
@@ -95,7 +108,9 @@ def _pipe(stream: IO[str] | None) -> IO[str]:
 def _line(process: subprocess.Popen[str]) -> str:
     line = _pipe(process.stdout).readline()
     if not line:
-        raise RevisionError(f"The process of a revision ended ({process.wait()}); its error is above.")
+        raise RevisionError(
+            f"The process of a revision ended ({process.wait()}); its error is above."
+        )
     return line
 
 
@@ -107,8 +122,12 @@ def _ask(process: subprocess.Popen[str], question: Any) -> Any:
 
 
 def _serve(argv: Sequence[str]) -> None:
-    """Write the rows, then answer each question, a row and seconds, with the median and the smallest time of a call."""
-    report, timing = (import_module(f"adinterface_studies.benchmark.{name}") for name in ("report", "timing"))
+    """Write the rows, then answer each question, a row and seconds, with the median and the
+    smallest time of a call.
+    """
+    report, timing = (
+        import_module(f"adinterface_studies.benchmark.{name}") for name in ("report", "timing")
+    )
     command = import_module("adinterface_studies.benchmark.command")
     rows = {}
     for row in command.wanted(command.parser().parse_args(argv)):

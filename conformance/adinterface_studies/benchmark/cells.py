@@ -13,7 +13,16 @@ from adinterface.core.contract import registry
 
 from . import engine_code
 from .engine_code import Leaf, Model
-from .problems import Problem, dict_of_six, layers, list_of_leaves, many_leaves, mlp, one_array, steps
+from .problems import (
+    Problem,
+    dict_of_six,
+    layers,
+    list_of_leaves,
+    many_leaves,
+    mlp,
+    one_array,
+    steps,
+)
 
 Way = Literal["one-shot", "prepared"]
 WAYS: tuple[Way, ...] = ("one-shot", "prepared")
@@ -31,13 +40,15 @@ class Cell:
     operators: tuple[str, ...] = OPERATORS
     #: Sizes up to which there is a dense Jacobian.
     dense: int = 10_000
-    #: Sizes up to which an engine without reverse mode is asked for a gradient or Jacobian, and for an hvp: it evaluates
+    #: Sizes up to which an engine without reverse mode is asked for a gradient or Jacobian, and for
+    #: an hvp: it evaluates
     #: f twice for each number, and four times for each with hvp.
     forward: int = 10_000
     forward_hvp: int = 10
     #: Which operators such an engine is asked for.
     forward_operators: tuple[str, ...] = OPERATORS
-    #: Whether ours is measured without hand-written code, which takes quadratic time on some engine.
+    #: Whether ours is measured without hand-written code, which takes quadratic time on some
+    #: engine.
     alone: bool = False
     #: What the arguments are made of.
     leaf: Leaf = "ndarray"
@@ -52,7 +63,9 @@ class Cell:
             return False
         if reverse:
             return True
-        return operator in self.forward_operators and size <= (self.forward_hvp if operator == "hvp" else self.forward)
+        return operator in self.forward_operators and size <= (
+            self.forward_hvp if operator == "hvp" else self.forward
+        )
 
 
 CELLS = (
@@ -71,7 +84,8 @@ def _native(cell: Cell, sizes: tuple[int, ...]) -> Cell:
     return replace(cell, leaf="native", sizes=sizes)
 
 
-#: What the leaf is made of, beyond what `CELLS` has: NumPy arrays in a list, the engine's own arrays.
+#: What the leaf is made of, beyond what `CELLS` has: NumPy arrays in a list, the engine's own
+#: arrays.
 STEPS = Cell("loop of 20 steps", steps, (10, 100_000), ("pullback",), forward=0)
 OTHER_LEAVES = (
     Cell("list of leaves", list_of_leaves, (1000,), ("gradient",), forward=0),
@@ -83,11 +97,15 @@ OTHER_LEAVES = (
 
 
 def chosen(auto: AutoBackend, leaf: Leaf | None = None) -> list[Cell]:
-    """The cells of a kind of leaf, all by default, as far as the engine has such leaves of its own."""
+    """The cells of a kind of leaf, all by default, as far as the engine has such leaves of its
+    own.
+    """
     yardstick = engine_code.find(auto.name)
     native = yardstick is not None and yardstick.native is not None
     cells = [*CELLS, *OTHER_LEAVES, *models(auto)]
-    return [cell for cell in cells if leaf in (None, cell.leaf) and (cell.leaf != "native" or native)]
+    return [
+        cell for cell in cells if leaf in (None, cell.leaf) and (cell.leaf != "native" or native)
+    ]
 
 
 def models(auto: AutoBackend) -> list[Cell]:
@@ -104,7 +122,15 @@ def _of_model(model: Model) -> Cell:
         return Problem(scalar, vector, x, None, constants)
 
     by_hand, options = model.transform, tuple(model.options.items())
-    return Cell(model.name, build, (model.size,), model.operators, leaf="module", by_hand=by_hand, options=options)
+    return Cell(
+        model.name,
+        build,
+        (model.size,),
+        model.operators,
+        leaf="module",
+        by_hand=by_hand,
+        options=options,
+    )
 
 
 def goes_in_reverse(auto: AutoBackend) -> bool:

@@ -29,7 +29,9 @@ Row = tuple[Cell, AutoBackend, str, int, Way]
 
 
 def backends() -> list[AutoBackend]:
-    """The built-in backends whose engine is installed. Differences take two evaluations a number, as by hand."""
+    """The built-in backends whose engine is installed. Differences take two evaluations a number,
+    as by hand.
+    """
     found: list[AutoBackend] = []
     for cls in BUILT_IN:
         auto = AutoFiniteDifferences(method="central") if cls is AutoFiniteDifferences else cls()
@@ -42,7 +44,9 @@ def backends() -> list[AutoBackend]:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Measure, print a table, and write JSON and a picture if asked. Returns 2 if nothing is measured."""
+    """Measure, print a table, and write JSON and a picture if asked. Returns 2 if nothing is
+    measured.
+    """
     argv = list(argv)
     if argv[:1] == ["--peak"]:
         print_peak(*argv[1:])  # type: ignore[arg-type]
@@ -82,7 +86,9 @@ def nothing_measured(options: argparse.Namespace) -> int:
     unknown = [name for name in options.backend or () if name not in known]
     if unknown:
         print(
-            f"{', '.join(unknown)}: there is hand-written code to compare with for {', '.join(known)} alone.", file=sys.stderr
+            f"{', '.join(unknown)}: there is hand-written code to compare with for"
+            f" {', '.join(known)} alone.",
+            file=sys.stderr,
         )
     else:
         print("No cell matches the options.", file=sys.stderr)
@@ -93,31 +99,64 @@ def parser() -> argparse.ArgumentParser:
     """The options."""
     made = argparse.ArgumentParser(
         prog="python -m adinterface_studies benchmark",
-        description="What a call costs beside hand-written engine code: time of both, run interleaved, and their ratio.",
+        description=(
+            "What a call costs beside hand-written engine code: time of both, run interleaved, and"
+            " their ratio."
+        ),
     )
-    made.add_argument("--backend", action="append", help="a backend's class, by its name; by default all")
-    made.add_argument("--operator", action="append", help="an operator's name, such as hvp; all by default")
-    made.add_argument("--cell", action="append", help="a cell's name, such as 'one array'; all by default")
+    made.add_argument(
+        "--backend", action="append", help="a backend's class, by its name; by default all"
+    )
+    made.add_argument(
+        "--operator", action="append", help="an operator's name, such as hvp; all by default"
+    )
+    made.add_argument(
+        "--cell", action="append", help="a cell's name, such as 'one array'; all by default"
+    )
     made.add_argument("--way", choices=WAYS, help="only one-shot calls, or only prepared ones")
-    made.add_argument("--leaf", choices=LEAVES, help="only cells whose leaves are such; all by default")
-    made.add_argument("--seconds", type=float, default=1.0, help="how long to measure each cell (default: 1)")
+    made.add_argument(
+        "--leaf", choices=LEAVES, help="only cells whose leaves are such; all by default"
+    )
+    made.add_argument(
+        "--seconds", type=float, default=1.0, help="how long to measure each cell (default: 1)"
+    )
     made.add_argument("--max-size", type=int, default=1_000_000, help="leave out larger sizes")
     made.add_argument("--json", help="write the measurements to this file")
-    made.add_argument("--memory", action="store_true", help=f"also measure peak memory from n = {LARGE:,} on")
-    made.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
-    made.add_argument("--leaves", action="store_true", help="measure how a gradient scales with the leaves of a tree")
-    made.add_argument("--against", metavar="REV", help="compare with a revision of git, or another checkout, instead")
     made.add_argument(
-        "--entries", action="store_true", help="count the functions that a call of the smallest size enters instead"
+        "--memory", action="store_true", help=f"also measure peak memory from n = {LARGE:,} on"
     )
-    made.add_argument("--summary", metavar="FILE", help="print what a printed table says of prepared calls instead")
+    made.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
+    made.add_argument(
+        "--leaves",
+        action="store_true",
+        help="measure how a gradient scales with the leaves of a tree",
+    )
+    made.add_argument(
+        "--against",
+        metavar="REV",
+        help="compare with a revision of git, or another checkout, instead",
+    )
+    made.add_argument(
+        "--entries",
+        action="store_true",
+        help="count the functions that a call of the smallest size enters instead",
+    )
+    made.add_argument(
+        "--summary",
+        metavar="FILE",
+        help="print what a printed table says of prepared calls instead",
+    )
     return made
 
 
 def wanted(options: argparse.Namespace) -> Iterator[Row]:
     """What to measure, in the order of the table."""
     many = next(cell for cell in CELLS if cell.name == "tree of leaves")
-    grown = [replace(many, sizes=(10, 100, 1000, 10_000), operators=("gradient",), forward=100, alone=True)]
+    grown = [
+        replace(
+            many, sizes=(10, 100, 1000, 10_000), operators=("gradient",), forward=100, alone=True
+        )
+    ]
     for auto in backends():
         if options.backend and type(auto).__name__ not in options.backend:
             continue
@@ -127,8 +166,16 @@ def wanted(options: argparse.Namespace) -> Iterator[Row]:
             for size in cell.sizes:
                 for operator in cell.operators:
                     asked = not options.operator or operator in options.operator
-                    if asked and size <= options.max_size and cell.includes(operator, size, goes_in_reverse(auto)):
-                        yield from ((cell, auto, operator, size, way) for way in WAYS if options.way in (None, way))
+                    if (
+                        asked
+                        and size <= options.max_size
+                        and cell.includes(operator, size, goes_in_reverse(auto))
+                    ):
+                        yield from (
+                            (cell, auto, operator, size, way)
+                            for way in WAYS
+                            if options.way in (None, way)
+                        )
 
 
 def measured(options: argparse.Namespace) -> list[Timing]:
@@ -153,7 +200,12 @@ def _summarize(timings: list[Timing]) -> None:
     """The largest ratio of each backend and way."""
     for way in WAYS:
         for backend in dict.fromkeys(timing.backend for timing in timings):
-            found = [t for t in timings if t.backend == backend and t.way == way and t.ratio is not None]
+            found = [
+                t for t in timings if t.backend == backend and t.way == way and t.ratio is not None
+            ]
             if found:
                 worst = max(found, key=lambda timing: timing.ratio or 0.0)
-                print(f"{short(backend)}, {way}: at most {worst.ratio:.2f} ({worst.cell}, {worst.operator}, n = {worst.size})")
+                print(
+                    f"{short(backend)}, {way}: at most {worst.ratio:.2f} ({worst.cell},"
+                    f" {worst.operator}, n = {worst.size})"
+                )

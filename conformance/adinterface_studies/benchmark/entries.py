@@ -1,4 +1,6 @@
-"""How many functions of ours a call goes through: a measure of a leaf's trip that no other load of the machine disturbs."""
+"""How many functions of ours a call goes through: a measure of a leaf's trip that no other load of
+the machine disturbs.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +27,23 @@ def table(rows: Iterable[tuple[Cell, AutoBackend, str, int, Way]]) -> Iterator[s
     yield HEAD
     for cell, auto, operator, size, way in rows:
         own = count(cell, auto, operator, size, way)
-        yield f"{cell.name:18} {cell.leaf:7} {operator:18} {short(repr(auto)):12} {way:8} {size:>8} {own:>6}"
+        yield (
+            f"{cell.name:18} {cell.leaf:7} {operator:18} {short(repr(auto)):12} {way:8} {size:>8}"
+            f" {own:>6}"
+        )
 
 
 def count(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way) -> int:
-    """The functions of adinterface and of the backend's package that one call enters, after four others.
+    """The functions of adinterface and of the backend's package that one call enters, after four
+    others.
 
-    An entry is an event "call" of `sys.setprofile`: a Python function, a comprehension that is one, or a resumed generator.
+    An entry is an event "call" of `sys.setprofile`: a Python function, a comprehension that is one,
+    or a resumed generator.
     """
     call = Calls(cell, auto, operator, size, way).ours()
-    packages = tuple([f"{_folder(module)}/" for module in ("adinterface", type(registry.find(auto)).__module__)])
+    packages = tuple(
+        [f"{_folder(module)}/" for module in ("adinterface", type(registry.find(auto)).__module__)]
+    )
     for _ in range(WARM):
         call()
     own = 0

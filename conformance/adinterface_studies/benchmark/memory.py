@@ -15,16 +15,34 @@ from .cells import CELLS, Cell, Way
 from .timing import Call, Calls
 
 
-def peak(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, ours: bool) -> int | None:
-    """Bytes by which one call raises the peak memory of a fresh process; a small call has gone before.
+def peak(
+    cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, ours: bool
+) -> int | None:
+    """Bytes by which one call raises the peak memory of a fresh process; a small call has gone
+    before.
 
-    If prepared, the call that is measured is the second of its size, so that compiling does not count.
+    If prepared, the call that is measured is the second of its size, so that compiling does not
+    count.
     """
-    arguments = [str(CELLS.index(cell)), type(auto).__name__, operator, str(size), way, str(int(ours))]
+    arguments = [
+        str(CELLS.index(cell)),
+        type(auto).__name__,
+        operator,
+        str(size),
+        way,
+        str(int(ours)),
+    ]
     command = [sys.executable, "-m", "adinterface_studies", "benchmark", "--peak", *arguments]
-    # Freed arrays go back to the system at once, or what an earlier call left behind would hide what this one takes.
-    environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072"}
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.strip()
+    # Freed arrays go back to the system at once, or what an earlier call left behind would hide
+    # what this one takes.
+    environment = {
+        **os.environ,
+        "MALLOC_MMAP_THRESHOLD_": "131072",
+        "MALLOC_TRIM_THRESHOLD_": "131072",
+    }
+    printed = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=environment
+    ).stdout.strip()
     return int(printed) if printed else None
 
 
@@ -51,8 +69,13 @@ def print_peak(index: str, name: str, operator: str, size: str, way: Way, ours: 
 def high_water() -> int:
     """The peak memory of this process in bytes."""
     status = Path("/proc/self/status")
-    if status.exists():  # Linux: `getrusage` would count the parent's memory, which survives fork and exec
-        line = next(line for line in status.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM"))
+    # Linux: `getrusage` would count the parent's memory, which survives fork and exec
+    if status.exists():
+        line = next(
+            line
+            for line in status.read_text(encoding="ascii").splitlines()
+            if line.startswith("VmHWM")
+        )
         return int(line.split()[1]) * 1024
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

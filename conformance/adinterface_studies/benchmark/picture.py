@@ -13,19 +13,31 @@ from .timing import Timing
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: Ratios beyond these are at the edge, as triangles.
 LEAST, MOST = 0.1, 10.0
-TICKS = {0.1: "0.1", 0.2: "0.2", 0.5: "½", 0.8: "0.8", 1.0: "1", 1.25: "1.25", 2.0: "2", 5.0: "5", 10.0: "10"}
+TICKS = {
+    0.1: "0.1",
+    0.2: "0.2",
+    0.5: "½",
+    0.8: "0.8",
+    1.0: "1",
+    1.25: "1.25",
+    2.0: "2",
+    5.0: "5",
+    10.0: "10",
+}
 #: From this ratio on a dot says which operator it is.
 NAMED = 1.5
 #: The height of an engine's line and the space around a row, in inches.
 LINE, SPACE = 0.13, 0.1
 #: What the leaf of a heading is, in words.
 HEADINGS = {
-    "ndarray": "NumPy arrays", "native": "the engine's own arrays", "number": "a Python number", "module": "models",
+    "ndarray": "NumPy arrays", "native": "the engine's own arrays", "number": "a Python number",
+    "module": "models",
 }  # fmt: skip
 
 
 def plot(timings: Sequence[Timing], file: str) -> None:
-    """Draw the ratios to a PNG file: below 1 ours is faster. Prepared calls are filled, one-shot ones are hollow.
+    """Draw the ratios to a PNG file: below 1 ours is faster. Prepared calls are filled, one-shot
+    ones are hollow.
 
     The dots of a row that share a line and a colour are the operators of the cell.
     """
@@ -40,12 +52,19 @@ def plot(timings: Sequence[Timing], file: str) -> None:
     lines, headings, depth = _lines(shown, backends)
     figure, axis = pyplot.subplots(figsize=(8.0, depth + 1.3))
     for (row, backend), height in lines.items():
-        _draw(axis, [t for t in shown if _row(t) == row and short(t.backend) == backend], height, colors[backend])
+        _draw(
+            axis,
+            [t for t in shown if _row(t) == row and short(t.backend) == backend],
+            height,
+            colors[backend],
+        )
     labels: dict[tuple[str, str, int], list[float]] = {}
     for (row, _), height in lines.items():
         labels.setdefault(row, []).append(height)
     axis.set_yticks(
-        [sum(heights) / len(heights) for heights in labels.values()], [_label(row, shown) for row in labels], fontsize=9
+        [sum(heights) / len(heights) for heights in labels.values()],
+        [_label(row, shown) for row in labels],
+        fontsize=9,
     )
     for leaf, height in headings.items():
         axis.text(LEAST, height, f" {HEADINGS[leaf]}", fontsize=9, fontweight="bold", va="center")
@@ -53,12 +72,17 @@ def plot(timings: Sequence[Timing], file: str) -> None:
     for heights in labels.values():
         axis.axhline(heights[-1] + LINE / 2 + SPACE / 2, color="0.88", linewidth=0.6)
     _scale(axis, depth)
-    kinds: tuple[tuple[str, str, str], ...] = tuple((name, color, color) for name, color in colors.items())
+    kinds: tuple[tuple[str, str, str], ...] = tuple(
+        (name, color, color) for name, color in colors.items()
+    )
     kinds += (("prepared", "0.3", "0.3"), ("one-shot", "0.3", "white"))
     handles = [
-        axis.plot([], [], "o", color=edge, markerfacecolor=face, label=name, markersize=5)[0] for name, edge, face in kinds
+        axis.plot([], [], "o", color=edge, markerfacecolor=face, label=name, markersize=5)[0]
+        for name, edge, face in kinds
     ]
-    figure.legend(handles=handles, loc="upper center", ncols=len(handles), fontsize=9, frameon=False)
+    figure.legend(
+        handles=handles, loc="upper center", ncols=len(handles), fontsize=9, frameon=False
+    )
     figure.tight_layout(rect=(0, 0, 1, 1 - 0.35 / (depth + 1.3)))
     figure.savefig(file, dpi=150)
     pyplot.close(figure)
@@ -77,7 +101,9 @@ def _label(row: tuple[str, str, int], shown: Sequence[Timing]) -> str:
 def _lines(
     shown: Sequence[Timing], backends: Sequence[str]
 ) -> tuple[dict[tuple[tuple[str, str, int], str], float], dict[str, float], float]:
-    """The height of each engine's line in each row and of each leaf's heading, from the top, and the depth of all."""
+    """The height of each engine's line in each row and of each leaf's heading, from the top, and
+    the depth of all.
+    """
     lines: dict[tuple[tuple[str, str, int], str], float] = {}
     headings: dict[str, float] = {}
     depth = 0.0
@@ -102,17 +128,35 @@ def _draw(axis: Any, timings: Sequence[Timing], height: float, color: str) -> No
         ratio, (low, high) = timing.ratio or 1.0, timing.quartiles or (1.0, 1.0)
         marker = "<" if ratio < LEAST else ">" if ratio > MOST else "o"
         place = min(max(ratio, LEAST), MOST)
-        axis.plot([max(low, LEAST), min(high, MOST)], [height, height], color=color, linewidth=0.8, alpha=0.35)
         axis.plot(
-            place, height, marker, color=color, markerfacecolor=faces[timing.way], markersize=4.5, markeredgewidth=0.9,
-            clip_on=False, zorder=3,
+            [max(low, LEAST), min(high, MOST)],
+            [height, height],
+            color=color,
+            linewidth=0.8,
+            alpha=0.35,
+        )
+        axis.plot(
+            place, height, marker, color=color, markerfacecolor=faces[timing.way], markersize=4.5,
+            markeredgewidth=0.9, clip_on=False, zorder=3,
         )  # fmt: skip
     worst = max(timings, key=lambda timing: timing.ratio or 0.0)
     if (worst.ratio or 0.0) >= NAMED:
         place = min(worst.ratio or 0.0, MOST)
         background = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-        text, side = (f"{worst.operator}  ", "right") if place > 6 else (f"  {worst.operator}", "left")
-        axis.text(place, height, text, fontsize=7, color=color, va="center", ha=side, bbox=background, zorder=2.5)
+        text, side = (
+            (f"{worst.operator}  ", "right") if place > 6 else (f"  {worst.operator}", "left")
+        )
+        axis.text(
+            place,
+            height,
+            text,
+            fontsize=7,
+            color=color,
+            va="center",
+            ha=side,
+            bbox=background,
+            zorder=2.5,
+        )
 
 
 def _scale(axis: Any, depth: float) -> None:

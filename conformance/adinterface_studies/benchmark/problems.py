@@ -1,4 +1,6 @@
-"""The functions that the benchmark differentiates, in the namespace of an engine, and their arguments."""
+"""The functions that the benchmark differentiates, in the namespace of an engine, and their
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ class Problem(NamedTuple):
     #: An array-valued function of the same arguments.
     vector: Callable[..., Any]
     x: Any
-    #: A tangent of x, for `hvp` and `pushforward`, and a cotangent of what `vector` gives, for `pullback`; None where
+    #: A tangent of x, for `hvp` and `pushforward`, and a cotangent of what `vector` gives, for
+    #: `pullback`; None where
     #: these are not used, or the engine's own tools make one.
     v: Any = None
     #: Further arguments, which are not differentiated.
@@ -33,7 +36,9 @@ class Problem(NamedTuple):
                 return {key: made(child) for key, child in tree.items()}
             return native(tree) if isinstance(tree, np.ndarray) else tree
 
-        return self._replace(x=made(self.x), v=made(self.v), constants=tuple(map(made, self.constants)))
+        return self._replace(
+            x=made(self.x), v=made(self.v), constants=tuple(map(made, self.constants))
+        )
 
 
 def _rng() -> np.random.Generator:
@@ -53,10 +58,18 @@ def one_array(n: int, xp: Any) -> Problem:
 
 def dict_of_six(n: int, xp: Any) -> Problem:
     def f(tree: Any) -> Any:
-        return xp.sum(xp.sin(tree["a"]) * tree["b"] + xp.tanh(tree["c"]) * tree["d"] + xp.cos(tree["e"]) * tree["f"])
+        return xp.sum(
+            xp.sin(tree["a"]) * tree["b"]
+            + xp.tanh(tree["c"]) * tree["d"]
+            + xp.cos(tree["e"]) * tree["f"]
+        )
 
     def g(tree: Any) -> Any:
-        return xp.sin(tree["a"]) * tree["b"] + xp.tanh(tree["c"]) * tree["d"] + xp.cos(tree["e"]) * tree["f"]
+        return (
+            xp.sin(tree["a"]) * tree["b"]
+            + xp.tanh(tree["c"]) * tree["d"]
+            + xp.cos(tree["e"]) * tree["f"]
+        )
 
     rng = _rng()
     x, v = ({name: rng.normal(size=n) for name in "abcdef"} for _ in range(2))
@@ -73,7 +86,10 @@ def many_leaves(n: int, xp: Any) -> Problem:
         return sum([xp.sin(layer["w"]) * layer["b"] for layer in layers])
 
     rng = _rng()
-    x, v = ([{"w": rng.normal(size=3), "b": rng.normal(size=3)} for _ in range(n // 2)] for _ in range(2))
+    x, v = (
+        [{"w": rng.normal(size=3), "b": rng.normal(size=3)} for _ in range(n // 2)]
+        for _ in range(2)
+    )
     return Problem(f, g, x, v)
 
 
@@ -102,16 +118,27 @@ def mlp(batch: int, xp: Any) -> Problem:
 
 def layers(inputs: int, hidden: int, outputs: int, xp: Any) -> Problem:
     rng = _rng()
-    weights = [rng.normal(size=(inputs, hidden)) / inputs**0.5, rng.normal(size=(hidden, outputs)) / hidden**0.5]
+    weights = [
+        rng.normal(size=(inputs, hidden)) / inputs**0.5,
+        rng.normal(size=(hidden, outputs)) / hidden**0.5,
+    ]
 
     def g(x: Any, first: Any, second: Any) -> Any:
         return xp.tanh(xp.tanh(x @ first) @ second)
 
-    return Problem(lambda *args: xp.sum(g(*args)), g, rng.normal(size=inputs), rng.normal(size=inputs), tuple(weights))
+    return Problem(
+        lambda *args: xp.sum(g(*args)),
+        g,
+        rng.normal(size=inputs),
+        rng.normal(size=inputs),
+        tuple(weights),
+    )
 
 
 def list_of_leaves(n: int, xp: Any) -> Problem:
-    """n arrays of three numbers in one list, with so little else that their conversion takes the time."""
+    """n arrays of three numbers in one list, with so little else that their conversion takes the
+    time.
+    """
 
     def g(leaves: Any) -> Any:
         return sum(leaves) ** 2

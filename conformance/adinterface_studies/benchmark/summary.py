@@ -1,4 +1,6 @@
-"""The table of docs/performance.md, from the lines that the benchmark printed: no figure in it is copied by hand."""
+"""The table of docs/performance.md, from the lines that the benchmark printed: no figure in it is
+copied by hand.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,7 @@ ROWS = (
     Row("the engine's own array, n = 10", "one array", "native", 10),
     Row("the engine's own array, n = 10,000", "one array", "native", 10_000),
     Row("dict of 6 of the engine's own arrays", "dict of 6", "native", 10),
-    Row("Equinox", "Equinox model", "module"),
-    Row("Flax", "Flax model", "module"),
+    Row("Equinox", "Equinox model", "module"), Row("Flax", "Flax model", "module"),
     Row("`nn.Linear(3, 1)`", "nn.Linear(3, 1)", "module"),
     Row("MLP 64-64-10 on a batch of 128", "nn.Module", "module"),
     Row("50 `nn.Linear` (100 parameters)", "50 nn.Linear", "module"),
@@ -54,9 +55,13 @@ ROWS = (
 
 def read(lines: Iterable[str]) -> Iterator[Line]:
     """The cells with a ratio, of a printed table."""
-    columns = [HEAD.index(name) for name in ("leaf", "operator", "backend", "way", "calls", "ratio")]
+    columns = [
+        HEAD.index(name) for name in ("leaf", "operator", "backend", "way", "calls", "ratio")
+    ]
     for line in lines:
-        cell, leaf, operator, backend, rest = (line[a:b].strip() for a, b in zip([0, *columns], columns[:4] + [columns[4]]))
+        cell, leaf, operator, backend, rest = (
+            line[a:b].strip() for a, b in zip([0, *columns], columns[:4] + [columns[4]])
+        )
         ratio = line[columns[5] :].partition("(")[0].strip()
         if leaf in ("ndarray", "native", "module") and ratio:
             way, size = rest.split()
@@ -70,10 +75,15 @@ def of_file(path: str) -> Iterator[str]:
 
 
 def table(lines: Iterable[str]) -> list[str]:
-    """The lines of a Markdown table of prepared calls: the ratio, or the best and the worst of several operators."""
+    """The lines of a Markdown table of prepared calls: the ratio, or the best and the worst of
+    several operators.
+    """
     found = [line for line in read(lines) if line.way == "prepared"]
     engines = dict.fromkeys(line.backend for line in found)
-    printed = [f"| time, ours / by hand | {' | '.join(engines)} |", "| --- " * (len(engines) + 1) + "|"]
+    printed = [
+        f"| time, ours / by hand | {' | '.join(engines)} |",
+        "| --- " * (len(engines) + 1) + "|",
+    ]
     for row in ROWS:
         cells = []
         for engine in engines:

@@ -1,4 +1,6 @@
-"""The time of a call relative to hand-written code. Both run interleaved; the ratio is the median over pairs of runs."""
+"""The time of a call relative to hand-written code. Both run interleaved; the ratio is the median
+over pairs of runs.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ class Timing:
     backend: str
     way: Way
     size: int
-    #: Seconds of the first call (preparation and compilation included), of later calls, of hand-written code.
+    #: Seconds of the first call (preparation and compilation included), of later calls, of
+    #: hand-written code.
     first: float
     ours: float
     handwritten: float | None
@@ -46,7 +49,8 @@ class Timing:
     memory: int | None = None
     handwritten_memory: int | None = None
     leaf: Leaf = "ndarray"
-    #: How often a later call evaluates f; compiled code does not. None where it takes long to count.
+    #: How often a later call evaluates f; compiled code does not. None where it takes long to
+    #: count.
     evaluations: int | None = None
 
 
@@ -57,7 +61,12 @@ class Calls:
     """One cell on one backend as calls without arguments."""
 
     def __init__(self, cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way):
-        self.cell, self.auto, self.operator, self.way = cell, replace(auto, **dict(cell.options)), operator, way
+        self.cell, self.auto, self.operator, self.way = (
+            cell,
+            replace(auto, **dict(cell.options)),
+            operator,
+            way,
+        )
         self.yardstick = yardstick = engine_code.find(auto.name)
         self.problem: Problem = cell.build(size, np if yardstick is None else yardstick.namespace)
         if cell.leaf == "native" and yardstick is not None and yardstick.native is not None:
@@ -67,7 +76,9 @@ class Calls:
         self.v = problem.v
         if operator == "hvp" and problem.v is None:
             # A model's tangent is a model; its own gradient is one.
-            self.v = adinterface.gradient(self.f, auto, problem.x, *map(Constant, problem.constants))[0]
+            self.v = adinterface.gradient(
+                self.f, auto, problem.x, *map(Constant, problem.constants)
+            )[0]
 
     def ours(self, f: Callable[..., Any] | None = None) -> Call:
         """Our call; if prepared, prepared by the first call."""
@@ -101,7 +112,11 @@ class Calls:
 
     def _waiting(self, call: Call) -> Call:
         """The same for engine arrays, which some engines return before they are computed."""
-        wait = None if self.yardstick is None or self.cell.leaf not in ("native", "module") else self.yardstick.wait
+        wait = (
+            None
+            if self.yardstick is None or self.cell.leaf not in ("native", "module")
+            else self.yardstick.wait
+        )
         return call if wait is None else lambda: wait(call())
 
     def handwritten(self) -> Call | None:
@@ -135,7 +150,9 @@ class Calls:
         return count - before
 
 
-def measure(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, seconds: float) -> Timing:
+def measure(
+    cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, seconds: float
+) -> Timing:
     """Time one cell for about so many seconds."""
     calls = Calls(cell, auto, operator, size, way)
     ours, handwritten = calls.ours(), calls.handwritten()
@@ -149,7 +166,9 @@ def measure(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, s
     repeats = max(1, min(200, round(RUN / once)))
     pairs: list[tuple[float, float]] = []
     start = time.perf_counter()
-    while len(pairs) < (3 if once < SLOW else 2) or (time.perf_counter() - start < seconds and len(pairs) < 1000):
+    while len(pairs) < (3 if once < SLOW else 2) or (
+        time.perf_counter() - start < seconds and len(pairs) < 1000
+    ):
         if handwritten is None:
             pairs.append((_time(ours, repeats), float("nan")))
         elif len(pairs) % 2:
@@ -165,7 +184,9 @@ def measure(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, s
     low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
     by_hand = statistics.median(pair[1] for pair in pairs)
     fastest = min(pair[0] for pair in pairs) / min(pair[1] for pair in pairs)
-    return Timing(*common, by_hand, middle, (low, high), fastest, leaf=cell.leaf, evaluations=evaluations)
+    return Timing(
+        *common, by_hand, middle, (low, high), fastest, leaf=cell.leaf, evaluations=evaluations
+    )
 
 
 def _time(call: Call, repeats: int) -> float:

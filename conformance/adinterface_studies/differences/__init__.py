@@ -1,1 +1,3 @@
-"""How exact finite differences are, and what they cost: on published problems, compared with other methods."""
+"""How exact finite differences are, and what they cost: on published problems, compared with other
+methods.
+"""

@@ -1,4 +1,6 @@
-"""Jacobians and Hessians of the problems to fifty digits and more, by differences of mpmath's numbers."""
+"""Jacobians and Hessians of the problems to fifty digits and more, by differences of mpmath's
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def jacobian(problem: Problem) -> np.ndarray[Any, Any]:
         columns = []
         for i in range(len(x)):
             size = h * (abs(x[i]) or 1)
-            ends = [problem.f([*x[:i], x[i] + step, *x[i + 1 :]], Exact()) for step in (size, -size)]
+            ends = [
+                problem.f([*x[:i], x[i] + step, *x[i + 1 :]], Exact()) for step in (size, -size)
+            ]
             columns.append([float((a - b) / (2 * size)) for a, b in zip(*ends)])
     return np.array(columns).T
 
@@ -57,7 +61,12 @@ def hessian(problem: Problem) -> np.ndarray[Any, Any]:
         found = np.empty((len(x), len(x)))
         for i in range(len(x)):
             for j in range(i + 1):
-                corners = at((i, 1), (j, 1)) - at((i, 1), (j, -1)) - at((i, -1), (j, 1)) + at((i, -1), (j, -1))
+                corners = (
+                    at((i, 1), (j, 1))
+                    - at((i, 1), (j, -1))
+                    - at((i, -1), (j, 1))
+                    + at((i, -1), (j, -1))
+                )
                 found[i, j] = found[j, i] = float(corners / (4 * steps[i] * steps[j]))
     return found
 

@@ -1,4 +1,6 @@
-"""Jacobians of the problems by several methods: relative errors, evaluations, and whether estimated errors hold."""
+"""Jacobians of the problems by several methods: relative errors, evaluations, and whether estimated
+errors hold.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from . import exact
 from .problems import Doubles, Model, Problem
 
 Array = np.ndarray[Any, Any]
-#: From a function of an array and a point to its derivative, and the relative error that the method estimates, if it does.
+#: From a function of an array and a point to its derivative, and the relative error that the method
+#: estimates, if it does.
 Differentiate = Callable[[Callable[[Array], Any], Array], tuple[Array, float | None]]
 
 
@@ -89,10 +92,15 @@ def peers() -> dict[str, Differentiate]:
             np.atleast_2d(numdiff.approx_derivative(f, x, method="3-point")), None,
         )  # fmt: skip
         if importlib.util.find_spec("scipy.differentiate") is not None:
-            found["SciPy, differentiate.jacobian"] = _scipy_differentiate(importlib.import_module("scipy.differentiate"))
+            found["SciPy, differentiate.jacobian"] = _scipy_differentiate(
+                importlib.import_module("scipy.differentiate")
+            )
     if importlib.util.find_spec("numdifftools") is not None:
         tools = importlib.import_module("numdifftools")
-        found["numdifftools, Jacobian"] = lambda f, x: (np.atleast_2d(tools.Jacobian(f, method="central")(x)), None)
+        found["numdifftools, Jacobian"] = lambda f, x: (
+            np.atleast_2d(tools.Jacobian(f, method="central")(x)),
+            None,
+        )
     return found
 
 
@@ -108,7 +116,12 @@ def _scipy_differentiate(module: Any) -> Differentiate:
     return differentiate
 
 
-def measured(name: str, differentiate: Differentiate, problems: list[tuple[Problem, Array]], noise: float = 0.0) -> Row:
+def measured(
+    name: str,
+    differentiate: Differentiate,
+    problems: list[tuple[Problem, Array]],
+    noise: float = 0.0,
+) -> Row:
     """One method on these problems with their exact derivatives. noise: relative, of f's values."""
     row = Row(name)
     for problem, wanted in problems:

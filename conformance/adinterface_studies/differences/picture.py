@@ -27,10 +27,19 @@ def draw(rows: list[Row], path: Path) -> None:
         right.plot([mean, mean], [low, high], color=colour, linewidth=1.2)
         right.plot([mean], [max(middle, 1e-17)], "o", color=colour)
         right.plot([mean], [high], "_", color=colour, markersize=9)
-    left.set(xscale="log", xlabel="relative error of the Jacobian", ylabel="problems with at most that error (%)")
+    left.set(
+        xscale="log",
+        xlabel="relative error of the Jacobian",
+        ylabel="problems with at most that error (%)",
+    )
     left.grid(alpha=0.3)
     left.legend(frameon=False, fontsize=8, loc="lower right")
-    right.set(xscale="log", yscale="log", xlabel="evaluations of f per number", ylabel="relative error: median, 10 to 90 %")
+    right.set(
+        xscale="log",
+        yscale="log",
+        xlabel="evaluations of f per number",
+        ylabel="relative error: median, 10 to 90 %",
+    )
     right.set_xticks([2, 3, 5, 10, 20, 40], ["2", "3", "5", "10", "20", "40"])
     right.minorticks_off()
     right.grid(alpha=0.3)

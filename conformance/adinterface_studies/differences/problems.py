@@ -1,10 +1,12 @@
-"""Published problems with functions of several numbers, as plain arithmetic: `f(x, m)` with NumPy's or mpmath's mathematics.
+"""Published problems with functions of several numbers, as plain arithmetic: `f(x, m)` with NumPy's
+or mpmath's mathematics.
 
-Sources. MGH: J. More, B. Garbow, K. Hillstrom, Testing unconstrained optimization software, ACM Trans. Math. Software 7
-(1981), p. 17, at the standard start and at 10 times it. NIST: Statistical Reference Datasets, nonlinear regression
-(itl.nist.gov/div898/strd), the models at predictors over the published ranges, from both starts and at the certified
-parameters. SciPy: the
-global test functions of scipy/benchmarks (`go_benchmark_functions`, after A. Gavana), at points inside their bounds.
+Sources. MGH: J. More, B. Garbow, K. Hillstrom, Testing unconstrained optimization software, ACM
+Trans. Math. Software 7 (1981), p. 17, at the standard start and at 10 times it. NIST: Statistical
+Reference Datasets, nonlinear regression (itl.nist.gov/div898/strd), the models at predictors over
+the published ranges, from both starts and at the certified parameters. SciPy: the global test
+functions of scipy/benchmarks (`go_benchmark_functions`, after A. Gavana), at points inside their
+bounds.
 """
 
 from __future__ import annotations
@@ -38,10 +40,15 @@ def of(f: Callable[..., list[Any]]) -> Model:
 
 def problems_of(source: str, table: Table) -> list[Problem]:
     """The problems of a table, the points of each function numbered."""
-    return [Problem(f"{source} {name} {n}", f, x) for name, (f, points) in table.items() for n, x in enumerate(points, 1)]
+    return [
+        Problem(f"{source} {name} {n}", f, x)
+        for name, (f, points) in table.items()
+        for n, x in enumerate(points, 1)
+    ]
 
 
-# More, Garbow, Hillstrom ---------------------------------------------------------------------------------------------
+# More, Garbow, Hillstrom
+# ---------------------------------------------------------------------------------------------
 
 
 def helical_valley(x: Sequence[Any], m: Any) -> list[Any]:
@@ -56,11 +63,19 @@ def box(x: Sequence[Any], m: Any) -> list[Any]:
     def t(i: int) -> Any:
         return -i * m.one / 10
 
-    return [m.exp(t(i) * x[0]) - m.exp(t(i) * x[1]) - x[2] * (m.exp(t(i)) - m.exp(10 * t(i))) for i in range(1, 11)]
+    return [
+        m.exp(t(i) * x[0]) - m.exp(t(i) * x[1]) - x[2] * (m.exp(t(i)) - m.exp(10 * t(i)))
+        for i in range(1, 11)
+    ]
 
 
 def powell_singular(x: Sequence[Any], m: Any) -> list[Any]:
-    return [x[0] + 10 * x[1], m.sqrt(5) * (x[2] - x[3]), (x[1] - 2 * x[2]) ** 2, m.sqrt(10) * (x[0] - x[3]) ** 2]
+    return [
+        x[0] + 10 * x[1],
+        m.sqrt(5) * (x[2] - x[3]),
+        (x[1] - 2 * x[2]) ** 2,
+        m.sqrt(10) * (x[0] - x[3]) ** 2,
+    ]
 
 
 def wood(x: Sequence[Any], m: Any) -> list[Any]:
@@ -79,13 +94,18 @@ def kowalik_osborne(x: Sequence[Any], m: Any) -> list[Any]:
 
 def brown_dennis(x: Sequence[Any], m: Any) -> list[Any]:
     ts = [i * m.one / 5 for i in range(1, 21)]
-    return [(x[0] + t * x[1] - m.exp(t)) ** 2 + (x[2] + x[3] * m.sin(t) - m.cos(t)) ** 2 for t in ts]
+    return [
+        (x[0] + t * x[1] - m.exp(t)) ** 2 + (x[2] + x[3] * m.sin(t) - m.cos(t)) ** 2 for t in ts
+    ]
 
 
 def osborne_2(x: Sequence[Any], m: Any) -> list[Any]:
     ts = [i * m.one / 10 for i in range(65)]
     bells = [(x[1], x[5], x[8]), (x[2], x[6], x[9]), (x[3], x[7], x[10])]
-    return [x[0] * m.exp(-t * x[4]) + sum(a * m.exp(-((t - c) ** 2) * b) for a, b, c in bells) for t in ts]
+    return [
+        x[0] * m.exp(-t * x[4]) + sum(a * m.exp(-((t - c) ** 2) * b) for a, b, c in bells)
+        for t in ts
+    ]
 
 
 def biggs_exp6(x: Sequence[Any], m: Any) -> list[Any]:
@@ -131,12 +151,18 @@ def brown_almost_linear(x: Sequence[Any], m: Any) -> list[Any]:
 def discrete_boundary_value(x: Sequence[Any], m: Any) -> list[Any]:
     h = m.one / (len(x) + 1)
     ends = [0, *x, 0]
-    return [2 * ends[i] - ends[i - 1] - ends[i + 1] + h**2 * (ends[i] + i * h + 1) ** 3 / 2 for i in range(1, len(x) + 1)]
+    return [
+        2 * ends[i] - ends[i - 1] - ends[i + 1] + h**2 * (ends[i] + i * h + 1) ** 3 / 2
+        for i in range(1, len(x) + 1)
+    ]
 
 
 def broyden_tridiagonal(x: Sequence[Any], m: Any) -> list[Any]:
     ends = [0, *x, 0]
-    return [(3 - 2 * ends[i]) * ends[i] - ends[i - 1] - 2 * ends[i + 1] + 1 for i in range(1, len(x) + 1)]
+    return [
+        (3 - 2 * ends[i]) * ends[i] - ends[i - 1] - 2 * ends[i + 1] + 1
+        for i in range(1, len(x) + 1)
+    ]
 
 
 def chebyquad(x: Sequence[Any], m: Any) -> list[Any]:
@@ -189,7 +215,8 @@ _MGH: dict[str, tuple[Model, tuple[float, ...]]] = {
 }  # fmt: skip
 
 
-# NIST ----------------------------------------------------------------------------------------------------------------
+# NIST
+# ------------------------------------------------------------------------------------------------
 
 
 def _sampled(model: Callable[[Any, Sequence[Any], Any], Any], predictors: Sequence[float]) -> Model:
@@ -197,7 +224,9 @@ def _sampled(model: Callable[[Any, Sequence[Any], Any], Any], predictors: Sequen
 
 
 def _hahn(x: Any, b: Sequence[Any], m: Any) -> Any:
-    return (b[0] + b[1] * x + b[2] * x**2 + b[3] * x**3) / (1 + b[4] * x + b[5] * x**2 + b[6] * x**3)
+    return (b[0] + b[1] * x + b[2] * x**2 + b[3] * x**3) / (
+        1 + b[4] * x + b[5] * x**2 + b[6] * x**3
+    )
 
 
 def _bells(x: Any, b: Sequence[Any], m: Any) -> Any:
@@ -212,7 +241,22 @@ def _enso(x: Any, b: Sequence[Any], m: Any) -> Any:
     return b[0] + wave(12 * m.one, b[1], b[2]) + wave(b[3], b[4], b[5]) + wave(b[6], b[7], b[8])
 
 
-_MISRA = (77.6, 114.9, 141.1, 190.8, 239.9, 289.0, 332.8, 378.4, 434.8, 477.3, 536.8, 593.1, 689.1, 760.0)
+_MISRA = (
+    77.6,
+    114.9,
+    141.1,
+    190.8,
+    239.9,
+    289.0,
+    332.8,
+    378.4,
+    434.8,
+    477.3,
+    536.8,
+    593.1,
+    689.1,
+    760.0,
+)
 _RAT = (9.0, 14.0, 21.0, 28.0, 42.0, 57.0, 63.0, 70.0, 79.0)
 _ROSZMAN = tuple([-4868.68 + 310.0 * i for i in range(25)])
 _THURBER = tuple([-3.05 + 0.145 * i for i in range(37)])
@@ -236,7 +280,8 @@ _NIST: tuple[tuple[str, Callable[..., Any], Sequence[float], tuple[tuple[float, 
         ((500.0, 0.0001), (450.0, 0.0003), (437.36970754, 3.0227324449e-4)),
     ),
     (
-        "Chwirut2", lambda x, b, m: m.exp(-b[0] * x) / (b[1] + b[2] * x), (0.5, 1.0, 1.75, 3.75, 5.75),
+        "Chwirut2", lambda x, b, m: m.exp(-b[0] * x) / (b[1] + b[2] * x),
+        (0.5, 1.0, 1.75, 3.75, 5.75),
         ((0.1, 0.01, 0.02), (0.15, 0.008, 0.010), (0.16657666537, 5.1653291286e-3, 1.2150007096e-2)),
     ),
     (
@@ -244,14 +289,16 @@ _NIST: tuple[tuple[str, Callable[..., Any], Sequence[float], tuple[tuple[float, 
         ((1.0, 5.0), (0.7, 4.0), (0.76886226176, 3.8604055871)),
     ),
     (
-        "Lanczos", lambda x, b, m: b[0] * m.exp(-b[1] * x) + b[2] * m.exp(-b[3] * x) + b[4] * m.exp(-b[5] * x),
+        "Lanczos",
+        lambda x, b, m: b[0] * m.exp(-b[1] * x) + b[2] * m.exp(-b[3] * x) + b[4] * m.exp(-b[5] * x),
         tuple([0.05 * i for i in range(24)]),
         ((1.2, 0.3, 5.6, 5.5, 6.5, 7.6), (0.5, 0.7, 3.6, 4.2, 4.0, 6.3), (0.0951, 1.0, 0.8607, 3.0, 1.5576, 5.0)),
     ),
     (
         "Gauss1", _bells, tuple(range(1, 251, 7)),
         (
-            (97.0, 0.009, 100.0, 65.0, 20.0, 70.0, 178.0, 16.5), (94.0, 0.0105, 99.0, 63.0, 25.0, 71.0, 180.0, 20.0),
+            (97.0, 0.009, 100.0, 65.0, 20.0, 70.0, 178.0, 16.5),
+            (94.0, 0.0105, 99.0, 63.0, 25.0, 71.0, 180.0, 20.0),
             (98.77821087, 0.010497276517, 100.48990633, 67.481111276, 23.129773360, 71.994503004, 178.99805021, 18.389389025),
         ),
     ),
@@ -268,17 +315,19 @@ _NIST: tuple[tuple[str, Callable[..., Any], Sequence[float], tuple[tuple[float, 
         (
             (10.0, -1.0, 0.05, -0.00001, -0.05, 0.001, -0.000001), (1.0, -0.1, 0.005, -0.000001, -0.005, 0.0001, -0.0000001),
             (
-                1.0776351733, -0.12269296921, 4.0863750610e-3, -1.4262662514e-6, -5.7609940901e-3, 2.4053735503e-4,
-                -1.2314450199e-7,
+                1.0776351733, -0.12269296921, 4.0863750610e-3, -1.4262662514e-6, -5.7609940901e-3,
+                2.4053735503e-4, -1.2314450199e-7,
             ),
         ),
     ),
     (
-        "Nelson", lambda x, b, m: b[0] - b[1] * x * m.exp(-b[2] * (180 + x)), (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 48.0, 64.0),
+        "Nelson", lambda x, b, m: b[0] - b[1] * x * m.exp(-b[2] * (180 + x)),
+        (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 48.0, 64.0),
         ((2.0, 0.0001, -0.01), (2.5, 0.000000005, -0.05), (2.5906836021, 5.6177717026e-9, -5.7701013174e-2)),
     ),
     (
-        "MGH17", lambda x, b, m: b[0] + b[1] * m.exp(-x * b[3]) + b[2] * m.exp(-x * b[4]), tuple(range(0, 330, 10)),
+        "MGH17", lambda x, b, m: b[0] + b[1] * m.exp(-x * b[3]) + b[2] * m.exp(-x * b[4]),
+        tuple(range(0, 330, 10)),
         (
             (50.0, 150.0, -100.0, 1.0, 2.0), (0.5, 1.5, -1.0, 0.01, 0.02),
             (0.37541005211, 1.9358469127, -1.4646871366, 0.012867534640, 0.022122699662),
@@ -296,15 +345,16 @@ _NIST: tuple[tuple[str, Callable[..., Any], Sequence[float], tuple[tuple[float, 
         (
             (11.0, 3.0, 0.5, 40.0, -0.7, -1.3, 25.0, -0.3, 1.4), (10.0, 3.0, 0.5, 44.0, -1.5, 0.5, 26.0, -0.1, 1.5),
             (
-                10.510749193, 3.0762128085, 0.53280138227, 44.311088700, -1.6231428586, 0.52554493756, 26.887614440,
-                0.21232288488, 1.4966870418,
+                10.510749193, 3.0762128085, 0.53280138227, 44.311088700, -1.6231428586,
+                0.52554493756, 26.887614440, 0.21232288488, 1.4966870418,
             ),
         ),
     ),
     (
         "Thurber", _hahn, _THURBER,
         (
-            (1000.0, 1000.0, 400.0, 40.0, 0.7, 0.3, 0.03), (1300.0, 1500.0, 500.0, 75.0, 1.0, 0.4, 0.05),
+            (1000.0, 1000.0, 400.0, 40.0, 0.7, 0.3, 0.03),
+            (1300.0, 1500.0, 500.0, 75.0, 1.0, 0.4, 0.05),
             (1288.1396800, 1491.0792535, 583.23836877, 75.416644291, 0.96629502864, 0.39797285797, 0.049727297349),
         ),
     ),
@@ -317,7 +367,8 @@ _NIST: tuple[tuple[str, Callable[..., Any], Sequence[float], tuple[tuple[float, 
         ((100.0, 1.0, 0.1), (75.0, 2.5, 0.07), (72.462237576, 2.6180768402, 0.067359200066)),
     ),
     (
-        "Rat43", lambda x, b, m: b[0] / (1 + m.exp(b[1] - b[2] * x)) ** (1 / b[3]), tuple(range(1, 16)),
+        "Rat43", lambda x, b, m: b[0] / (1 + m.exp(b[1] - b[2] * x)) ** (1 / b[3]),
+        tuple(range(1, 16)),
         ((100.0, 10.0, 1.0, 1.0), (700.0, 5.0, 0.75, 1.3), (699.64151270, 5.2771253025, 0.75962938329, 1.2792483859)),
     ),
     (
@@ -325,17 +376,20 @@ _NIST: tuple[tuple[str, Callable[..., Any], Sequence[float], tuple[tuple[float, 
         ((2.0, 400000.0, 25000.0), (0.02, 4000.0, 250.0), (5.6096364710e-3, 6181.3463463, 345.22363462)),
     ),
     (
-        "Eckerle4", lambda x, b, m: b[0] / b[1] * m.exp(-(((x - b[2]) / b[1]) ** 2) / 2), tuple(range(400, 505, 5)),
+        "Eckerle4", lambda x, b, m: b[0] / b[1] * m.exp(-(((x - b[2]) / b[1]) ** 2) / 2),
+        tuple(range(400, 505, 5)),
         ((1.0, 10.0, 500.0), (1.5, 5.0, 450.0), (1.5543827178, 4.0888321754, 451.54121844)),
     ),
     (
-        "Bennett5", lambda x, b, m: b[0] * (b[1] + x) ** (-1 / b[2]), (7.447168, 8.102586, 9.0, 12.0, 20.0, 35.0, 55.0),
+        "Bennett5", lambda x, b, m: b[0] * (b[1] + x) ** (-1 / b[2]),
+        (7.447168, 8.102586, 9.0, 12.0, 20.0, 35.0, 55.0),
         ((-2000.0, 50.0, 0.8), (-1500.0, 45.0, 0.85), (-2523.5058043, 46.736564644, 0.93218483193)),
     ),
 )  # fmt: skip
 
 
-# SciPy ---------------------------------------------------------------------------------------------------------------
+# SciPy
+# ------------------------------------------------------------------------------------------------
 
 
 def ackley(x: Sequence[Any], m: Any) -> list[Any]:
@@ -360,7 +414,10 @@ def levy_13(x: Sequence[Any], m: Any) -> list[Any]:
 def goldstein_price(x: Sequence[Any], m: Any) -> list[Any]:
     a, b = x
     left = 1 + (a + b + 1) ** 2 * (19 - 14 * a + 3 * a**2 - 14 * b + 6 * a * b + 3 * b**2)
-    return [left * (30 + (2 * a - 3 * b) ** 2 * (18 - 32 * a + 12 * a**2 + 48 * b - 36 * a * b + 27 * b**2))]
+    return [
+        left
+        * (30 + (2 * a - 3 * b) ** 2 * (18 - 32 * a + 12 * a**2 + 48 * b - 36 * a * b + 27 * b**2))
+    ]
 
 
 def branin(x: Sequence[Any], m: Any) -> list[Any]:
@@ -383,7 +440,10 @@ def salomon(x: Sequence[Any], m: Any) -> list[Any]:
 
 def shubert(x: Sequence[Any], m: Any) -> list[Any]:
     a, b = x
-    return [sum(i * m.cos((i + 1) * a + i) for i in range(1, 6)) * sum(i * m.cos((i + 1) * b + i) for i in range(1, 6))]
+    return [
+        sum(i * m.cos((i + 1) * a + i) for i in range(1, 6))
+        * sum(i * m.cos((i + 1) * b + i) for i in range(1, 6))
+    ]
 
 
 def colville(x: Sequence[Any], m: Any) -> list[Any]:
@@ -420,7 +480,13 @@ def problems() -> list[Problem]:
             found.append(Problem(f"MGH {name} x 10", f, tuple([10 * v for v in x])))
     for title, model, predictors, points in _NIST:
         for n, point in enumerate(points):
-            found.append(Problem(f"NIST {title} {('I', 'II', 'certified')[n]}", _sampled(model, predictors), point))
+            found.append(
+                Problem(
+                    f"NIST {title} {('I', 'II', 'certified')[n]}",
+                    _sampled(model, predictors),
+                    point,
+                )
+            )
     return [*found, *problems_of("SciPy", _SCIPY)]
 
 

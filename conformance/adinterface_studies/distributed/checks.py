@@ -1,4 +1,6 @@
-"""What must hold where several processes, or devices, have a model together. Every process runs every check."""
+"""What must hold where several processes, or devices, have a model together. Every process runs
+every check.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,12 @@ class Outcome(NamedTuple):
     error: str
 
 
-def outcomes(backend: AutoBackend, yardstick: Any, patterns: Sequence[str] = ()) -> Iterator[Outcome]:
-    """Every check in every setting of an engine's yardstick, or in those whose names match a pattern."""
+def outcomes(
+    backend: AutoBackend, yardstick: Any, patterns: Sequence[str] = ()
+) -> Iterator[Outcome]:
+    """Every check in every setting of an engine's yardstick, or in those whose names match a
+    pattern.
+    """
     expected, trained = yardstick.expected(), yardstick.trained(STEPS)
     for setting in yardstick.settings(Setting):
         if patterns and not any(fnmatchcase(setting.name, pattern) for pattern in patterns):
@@ -61,7 +67,9 @@ def _number(value: Any) -> float:
     return float(value.detach() if hasattr(value, "detach") else value)
 
 
-def one_shot(backend: AutoBackend, yardstick: Any, setting: Setting, expected: Sequence[Any]) -> None:
+def one_shot(
+    backend: AutoBackend, yardstick: Any, setting: Setting, expected: Sequence[Any]
+) -> None:
     """The gradient is that of all data, again and again, and lies as its model does."""
     loss, model, data = setting.make()
     for _ in range(3):
@@ -72,7 +80,9 @@ def one_shot(backend: AutoBackend, yardstick: Any, setting: Setting, expected: S
         assert yardstick.placements(found) == yardstick.placements(model)
 
 
-def with_value(backend: AutoBackend, yardstick: Any, setting: Setting, expected: Sequence[Any]) -> None:
+def with_value(
+    backend: AutoBackend, yardstick: Any, setting: Setting, expected: Sequence[Any]
+) -> None:
     """Prepared, after evaluations without a gradient, and with an auxiliary result."""
     loss, model, data = setting.make()
     plain = _number(loss(model, *data))
@@ -90,7 +100,9 @@ def with_value(backend: AutoBackend, yardstick: Any, setting: Setting, expected:
     _close(yardstick.numbers(found[0]), expected)
 
 
-def in_a_tree(backend: AutoBackend, yardstick: Any, setting: Setting, expected: Sequence[Any]) -> None:
+def in_a_tree(
+    backend: AutoBackend, yardstick: Any, setting: Setting, expected: Sequence[Any]
+) -> None:
     """A part of a tree, next to what only this process has."""
     loss, model, data = setting.make()
     found, *_ = gradient(
@@ -102,7 +114,9 @@ def in_a_tree(backend: AutoBackend, yardstick: Any, setting: Setting, expected: 
     _close(yardstick.numbers(found["models"][0]), [2 * part for part in expected])
 
 
-def into_buffers(backend: AutoBackend, yardstick: Any, setting: Setting, expected: Sequence[Any]) -> None:
+def into_buffers(
+    backend: AutoBackend, yardstick: Any, setting: Setting, expected: Sequence[Any]
+) -> None:
     """Added up in buffers over several calls."""
     loss, model, data = setting.make()
     buffered = Duplicated(model, accumulate=True)
@@ -111,11 +125,15 @@ def into_buffers(backend: AutoBackend, yardstick: Any, setting: Setting, expecte
     _close(yardstick.numbers(buffered.gradient), [2 * part for part in expected])
 
 
-def training(backend: AutoBackend, yardstick: Any, setting: Setting, expected: Sequence[Any]) -> None:
+def training(
+    backend: AutoBackend, yardstick: Any, setting: Setting, expected: Sequence[Any]
+) -> None:
     """As many steps as above give the parameters that one process gets from all data."""
     loss, model, data = setting.make()
     wrapper, given, options = yardstick.OPTIMISER
-    optimiser = getattr(adinterface.fit, wrapper)(*given, *([model] if yardstick.HOLDS_MODEL else []), **options)
+    optimiser = getattr(adinterface.fit, wrapper)(
+        *given, *([model] if yardstick.HOLDS_MODEL else []), **options
+    )
     steps = Training(loss, backend, optimiser, None if yardstick.HOLDS_MODEL else model)
     for _ in range(STEPS):
         steps(*data)

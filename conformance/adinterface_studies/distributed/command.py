@@ -1,4 +1,6 @@
-"""`python -m adinterface_studies distributed`: processes on this machine, or this process as a member of a group."""
+"""`python -m adinterface_studies distributed`: processes on this machine, or this process as a
+member of a group.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,13 @@ def main(argv: Sequence[str]) -> int:
     for auto in backends:
         for count in options.processes or [2, 4]:
             reports = together(
-                member, count, auto, options.setting, options.seconds, seconds=options.seconds, imported=_imports(auto)
+                member,
+                count,
+                auto,
+                options.setting,
+                options.seconds,
+                seconds=options.seconds,
+                imported=_imports(auto),
             )
             status |= show(f"{auto!r}, {count} processes", reports)
     return status
@@ -55,8 +63,12 @@ def _imports(auto: AutoBackend) -> list[str]:
     return [__name__, module] if importlib.import_module(module).FORKS else []
 
 
-def member(place: Member | None, auto: AutoBackend, settings: Sequence[str], seconds: float) -> list[Outcome]:
-    """One process of the group: all checks of its engine, in the settings that match a pattern if there is any."""
+def member(
+    place: Member | None, auto: AutoBackend, settings: Sequence[str], seconds: float
+) -> list[Outcome]:
+    """One process of the group: all checks of its engine, in the settings that match a pattern if
+    there is any.
+    """
     module = yardstick_of(auto)
     assert module is not None
     yardstick: Any = importlib.import_module(module)
@@ -76,7 +88,10 @@ def show(title: str, reports: Sequence[Report]) -> int:
     for rows in zip(*[report.result for report in ran]):
         wrong = [(report.rank, row.error) for report, row in zip(ran, rows) if row.error]
         slowest = max(row.seconds for row in rows)
-        print(f"  {'FAILED' if wrong else 'ok':6}  {rows[0].setting:42} {rows[0].check:14} {slowest:7.3f} s")
+        print(
+            f"  {'FAILED' if wrong else 'ok':6}  {rows[0].setting:42} {rows[0].check:14}"
+            f" {slowest:7.3f} s"
+        )
         for rank, error in wrong:
             good = False
             print(f"    process {rank}: {error}")
@@ -90,15 +105,38 @@ def _installed() -> list[AutoBackend]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m adinterface_studies distributed",
-        description="Check gradients of models that several processes have together. Started by a launcher, or with --member, "
-        "this is one process of a group; otherwise it starts processes on this machine.",
+        description=(
+            "Check gradients of models that several processes have together. Started by a launcher,"
+            " or with --member, this is one process of a group; otherwise it starts processes on"
+            " this machine."
+        ),
     )
-    parser.add_argument("--backend", action="append", default=[], metavar="VALUE", help="an engine; by default all that can")
-    parser.add_argument("--processes", action="append", type=int, metavar="N", help="how many to start; by default 2, then 4")
+    parser.add_argument(
+        "--backend",
+        action="append",
+        default=[],
+        metavar="VALUE",
+        help="an engine; by default all that can",
+    )
+    parser.add_argument(
+        "--processes",
+        action="append",
+        type=int,
+        metavar="N",
+        help="how many to start; by default 2, then 4",
+    )
     parser.add_argument(
         "--setting", action="append", default=[], metavar="PATTERN",
         help="a way to spread a model, with * and ?; by default all",
     )  # fmt: skip
-    parser.add_argument("--member", action="store_true", help="a member of a group that is already started")
-    parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="when to give up on a group (default: 60)")
+    parser.add_argument(
+        "--member", action="store_true", help="a member of a group that is already started"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="when to give up on a group (default: 60)",
+    )
     return parser

@@ -1,4 +1,6 @@
-"""Models that many devices train, as JAX's users write them: with shardings on meshes of every kind, and with `shard_map`."""
+"""Models that many devices train, as JAX's users write them: with shardings on meshes of every
+kind, and with `shard_map`.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,14 @@ ALONE, EACH = 8, 2
 
 @contextmanager
 def group(member: Any, seconds: float, heartbeat: int = 10) -> Iterator[None]:
-    """Membership in a group of processes: the one that this process was started for, or one of the environment's.
+    """Membership in a group of processes: the one that this process was started for, or one of the
+    environment's.
 
-    seconds: how long the others may take to come. heartbeat: after how many seconds of silence a member counts as gone.
+    seconds: how long the others may take to come. heartbeat: after how many seconds of silence a
+    member counts as gone.
 
-    JAX itself finds groups of Slurm, MPI, Kubernetes and TPU pods. Elsewhere it reads JAX_COORDINATOR_ADDRESS alone.
+    JAX itself finds groups of Slurm, MPI, Kubernetes and TPU pods. Elsewhere it reads
+    JAX_COORDINATOR_ADDRESS alone.
     """
     jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
     if member is None:
@@ -66,7 +71,9 @@ def loss(model: Any, x: Any, y: Any) -> Any:
 def _model() -> list[dict[str, np.ndarray[Any, Any]]]:
     draw = np.random.default_rng(0)
     sizes = [(8, 16), (16, 8), (8, 8)]
-    return [{"w": draw.normal(size=shape) / 4, "b": draw.normal(size=shape[1]) / 4} for shape in sizes]
+    return [
+        {"w": draw.normal(size=shape) / 4, "b": draw.normal(size=shape[1]) / 4} for shape in sizes
+    ]
 
 
 def _data() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -121,14 +128,23 @@ FORKS = False
 
 
 def settings(setting: Callable[..., Any]) -> Iterator[Any]:
-    """Each way to spread a model over all devices: its name, and what makes a loss, a model and data."""
+    """Each way to spread a model over all devices: its name, and what makes a loss, a model and
+    data.
+    """
     for kind in (AxisType.Auto, AxisType.Explicit):
         words = f", {kind.name} axes"
         line = jax.make_mesh((jax.device_count(),), ("data",), axis_types=(kind,))
         yield setting("data-parallel" + words, partial(_made, line, (), (), ("data",)))
-        yield setting("fully sharded" + words, partial(_made, line, ("data",), ("data",), ("data",), kind))
-        grid = jax.make_mesh((jax.device_count() // 2, 2), ("data", "parts"), axis_types=(kind,) * 2)
-        yield setting("data and parts" + words, partial(_made, grid, (None, "parts"), ("parts",), ("data",), kind))
+        yield setting(
+            "fully sharded" + words, partial(_made, line, ("data",), ("data",), ("data",), kind)
+        )
+        grid = jax.make_mesh(
+            (jax.device_count() // 2, 2), ("data", "parts"), axis_types=(kind,) * 2
+        )
+        yield setting(
+            "data and parts" + words,
+            partial(_made, grid, (None, "parts"), ("parts",), ("data",), kind),
+        )
     manual = jax.make_mesh((jax.device_count(),), ("data",), axis_types=(AxisType.Auto,))
     yield setting("shard_map inside", partial(_mapped, manual))
 
@@ -136,13 +152,18 @@ def settings(setting: Callable[..., Any]) -> Iterator[Any]:
 def _made(
     mesh: Any, of_weights: Any, of_biases: Any, of_data: Any, kind: Any = AxisType.Auto
 ) -> tuple[Callable[..., Any], Any, tuple[Any, ...]]:
-    model = [{"w": _spread(layer["w"], mesh, *of_weights), "b": _spread(layer["b"], mesh, *of_biases)} for layer in _model()]
+    model = [
+        {"w": _spread(layer["w"], mesh, *of_weights), "b": _spread(layer["b"], mesh, *of_biases)}
+        for layer in _model()
+    ]
     spread = _gathering(mesh) if kind is AxisType.Explicit else loss
     return jax.jit(spread), model, tuple([_spread(part, mesh, *of_data) for part in _data()])
 
 
 def _gathering(mesh: Any) -> Callable[..., Any]:
-    """With Explicit axes a user says where weights are gathered for a product that would contract a sharded axis."""
+    """With Explicit axes a user says where weights are gathered for a product that would contract a
+    sharded axis.
+    """
 
     def gathering(model: Any, x: Any, y: Any) -> Any:
         whole = NamedSharding(mesh, PartitionSpec())  # type: ignore[no-untyped-call]
@@ -157,5 +178,7 @@ def _mapped(mesh: Any) -> tuple[Callable[..., Any], Any, tuple[Any, ...]]:
     def local(model: Any, x: Any, y: Any) -> Any:
         return jax.lax.pmean(loss(model, x, y), "data")  # type: ignore[no-untyped-call]
 
-    mapped = jax.shard_map(local, mesh=mesh, in_specs=(everywhere, rows, rows), out_specs=everywhere)
+    mapped = jax.shard_map(
+        local, mesh=mesh, in_specs=(everywhere, rows, rows), out_specs=everywhere
+    )
     return jax.jit(mapped), *_made(mesh, (), (), ("data",))[1:]

@@ -1,4 +1,6 @@
-"""Processes of one program on this machine, bounded in time: none outlives the call, whatever happens to the others."""
+"""Processes of one program on this machine, bounded in time: none outlives the call, whatever
+happens to the others.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +45,9 @@ def together(
 ) -> list[Report]:
     """Run `program(member, *args)` in `count` processes, and report on each, in the order of ranks.
 
-    program: a function of a module. seconds: when it is over for all. imported: modules that are imported once, for all
-    processes together, where the system can fork; they must start no threads.
+    program: a function of a module. seconds: when it is over for all. imported: modules that are
+    imported once, for all processes together, where the system can fork; they must start no
+    threads.
     """
     shared = bool(imported) and "forkserver" in multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if shared else "spawn")
@@ -75,7 +78,9 @@ def together(
 def _collected(members: Sequence[tuple[Any, Connection]], deadline: float) -> list[Report]:
     found: dict[int, Report] = {}
     while len(found) < len(members) and (left := deadline - time.monotonic()) > 0:
-        waiting: dict[Any, int] = {mine: rank for rank, (_, mine) in enumerate(members) if rank not in found}
+        waiting: dict[Any, int] = {
+            mine: rank for rank, (_, mine) in enumerate(members) if rank not in found
+        }
         for ready in wait(list(waiting), timeout=left):
             rank = waiting[ready]
             try:
@@ -83,14 +88,20 @@ def _collected(members: Sequence[tuple[Any, Connection]], deadline: float) -> li
             except EOFError:
                 process = members[rank][0]
                 process.join()
-                found[rank] = Report(rank, error=f"The process ended by itself, with exit code {process.exitcode}.")
+                found[rank] = Report(
+                    rank, error=f"The process ended by itself, with exit code {process.exitcode}."
+                )
                 deadline = min(deadline, time.monotonic() + GRACE)
     late = "The process did not end in time, and was killed."
     return [found.get(rank, Report(rank, error=late)) for rank in range(len(members))]
 
 
-def _run(program: Callable[..., Any], member: Member, args: tuple[Any, ...], results: Connection) -> None:
-    threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
+def _run(
+    program: Callable[..., Any], member: Member, args: tuple[Any, ...], results: Connection
+) -> None:
+    threading.Thread(
+        target=_end_with, args=(multiprocessing.parent_process(),), daemon=True
+    ).start()
     try:
         report = Report(member.rank, program(member, *args))
     except Exception:

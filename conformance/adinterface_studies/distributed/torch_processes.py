@@ -1,4 +1,6 @@
-"""Models that are trained by several processes, as torch's users write them: data-parallel, sharded, and by parts of layers."""
+"""Models that are trained by several processes, as torch's users write them: data-parallel,
+sharded, and by parts of layers.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +12,32 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.fx.experimental.symbolic_shapes  # takes seconds, and is imported later otherwise, by every process for itself
+
+# takes seconds, and is imported later otherwise, by every process for itself
+import torch.fx.experimental.symbolic_shapes
 from torch import distributed, nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.nn.parallel import DistributedDataParallel
 
-#: As the engine's package says, in words of its own: the derivatives of DTensors are those of PyTorch 2.12 and later.
+#: As the engine's package says, in words of its own: the derivatives of DTensors are those of
+#: PyTorch 2.12 and later.
 DTENSORS_ARE_RIGHT = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 12)
 
 
 @contextmanager
 def group(member: Any, seconds: float) -> Iterator[None]:
-    """Membership in a group of processes: the one that this process was started for, or that of the environment."""
+    """Membership in a group of processes: the one that this process was started for, or that of the
+    environment.
+    """
     options: dict[str, Any] = {}
     if member is not None:
-        options = {"init_method": f"tcp://{member.address}", "rank": member.rank, "world_size": member.size}
+        options = {
+            "init_method": f"tcp://{member.address}",
+            "rank": member.rank,
+            "world_size": member.size,
+        }
     kind = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     if torch.cuda.is_available():
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
@@ -52,7 +63,11 @@ def _device() -> str:
 
 def _model() -> nn.Sequential:
     torch.manual_seed(0)
-    return nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 2)).double().to(_device())
+    return (
+        nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 2))
+        .double()
+        .to(_device())
+    )
 
 
 def _data() -> tuple[torch.Tensor, torch.Tensor]:
@@ -115,7 +130,11 @@ def trained(steps: int) -> list[np.ndarray[Any, Any]]:
 
 
 #: How an optimiser is made: the name of the function, what it is given first, and its options.
-OPTIMISER: tuple[str, tuple[Any, ...], dict[str, Any]] = ("from_torch_optim", (torch.optim.Adam,), {"lr": 0.01})
+OPTIMISER: tuple[str, tuple[Any, ...], dict[str, Any]] = (
+    "from_torch_optim",
+    (torch.optim.Adam,),
+    {"lr": 0.01},
+)
 #: The optimiser is made around the model, and keeps it.
 HOLDS_MODEL = True
 #: Processes may be forked from one that has imported this module.
@@ -123,16 +142,21 @@ FORKS = True
 
 
 def settings(setting: Callable[..., Any]) -> Iterator[Any]:
-    """Each way to spread a model that the number of processes allows: its name, and what makes a loss, a model and data."""
+    """Each way to spread a model that the number of processes allows: its name, and what makes a
+    loss, a model and data.
+    """
     count = distributed.get_world_size()
     line = init_device_mesh(_device(), (count,))
-    yield setting("DistributedDataParallel", lambda: (loss, DistributedDataParallel(_model()), _mine()))
+    yield setting(
+        "DistributedDataParallel", lambda: (loss, DistributedDataParallel(_model()), _mine())
+    )
     yield setting(
         "DistributedDataParallel, views of buckets",
         lambda: (loss, DistributedDataParallel(_model(), gradient_as_bucket_view=True), _mine()),
     )
     yield setting(
-        "DistributedDataParallel, static graph", lambda: (loss, DistributedDataParallel(_model(), static_graph=True), _mine())
+        "DistributedDataParallel, static graph",
+        lambda: (loss, DistributedDataParallel(_model(), static_graph=True), _mine()),
     )
     if not DTENSORS_ARE_RIGHT:
         return
@@ -143,6 +167,7 @@ def settings(setting: Callable[..., Any]) -> Iterator[Any]:
         row, (x, y) = mesh.get_local_rank("data"), _data()
         mine = x[row :: count // 2], y[row :: count // 2]
         yield setting(
-            "fully_shard on DTensor", lambda: (loss, _sharded(_by_parts(_model(), mesh["parts"]), mesh["data"]), mine)
+            "fully_shard on DTensor",
+            lambda: (loss, _sharded(_by_parts(_model(), mesh["parts"]), mesh["data"]), mine),
         )
         yield setting("fully_shard, replicated", lambda: (loss, _sharded(_model(), mesh), _mine()))

@@ -1,1 +1,3 @@
-"""Every function of the Array API standard, and NumPy's, on every engine in every mode: data, checks and the table."""
+"""Every function of the Array API standard, and NumPy's, on every engine in every mode: data,
+checks and the table.
+"""

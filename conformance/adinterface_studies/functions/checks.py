@@ -1,8 +1,9 @@
-"""Is a function right on an engine? Its value, its derivative in each mode, and its second derivative, against NumPy's own.
+"""Is a function right on an engine? Its value, its derivative in each mode, and its second
+derivative, against NumPy's own.
 
-The reference is a central difference of eighth order of the plain NumPy function: its error is of order h^8, and it is
-taken with two steps, which must agree.
-Source of the coefficients: Fornberg, Generation of finite difference formulas on arbitrarily spaced grids, 1988.
+The reference is a central difference of eighth order of the plain NumPy function: its error is of
+order h^8, and it is taken with two steps, which must agree. Source of the coefficients: Fornberg,
+Generation of finite difference formulas on arbitrarily spaced grids, 1988.
 """
 
 from __future__ import annotations
@@ -15,13 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import AutoBackend, array_namespace, hvp, jacobian, numpy_function, prepare, value_and_gradient
+from adinterface import (
+    AutoBackend,
+    array_namespace,
+    hvp,
+    jacobian,
+    numpy_function,
+    prepare,
+    value_and_gradient,
+)
 from adinterface.core.contract import Library
 from adinterface.core.contract.registry import find
 from adinterface.core.tree import handler_of
 from adinterface.namespaces.use import Array, Use
 
-#: Value and dtype; the Jacobian by rows, and by columns; a product of the Hessian; the Jacobian by a prepared call.
+#: Value and dtype; the Jacobian by rows, and by columns; a product of the Hessian; the Jacobian by
+#: a prepared call.
 MODES = ("value", "reverse", "forward", "second order", "prepared")
 
 # Central differences of the eighth order (Fornberg 1988, table 1).
@@ -44,13 +54,16 @@ def modes_of(use: Use, backend: AutoBackend) -> tuple[str, ...]:
 
 
 def judge(use: Use, backend: AutoBackend, mode: str) -> None:
-    """Raises Wrong, with both answers, where the engine is wrong, and whatever the engine raises where it refuses."""
+    """Raises Wrong, with both answers, where the engine is wrong, and whatever the engine raises
+    where it refuses.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         _CHECKS[mode](use, backend)
 
 
-# NumPy's answers -----------------------------------------------------------------------------------------------------
+# NumPy's answers
+# ------------------------------------------------------------------------------------------------
 
 
 def plain(use: Use, *arrays: Array) -> Any:
@@ -67,9 +80,14 @@ def _vector(use: Use, *arrays: Array) -> Array:
 
 
 def derivative_along(
-    f: Callable[..., Array], arrays: tuple[Array, ...], direction: tuple[Array, ...], step: float = 2.0**-9
+    f: Callable[..., Array],
+    arrays: tuple[Array, ...],
+    direction: tuple[Array, ...],
+    step: float = 2.0**-9,
 ) -> Array:
-    """The derivative of f in a direction, to about 1e-11; raises ValueError if two steps do not agree."""
+    """The derivative of f in a direction, to about 1e-11; raises ValueError if two steps do not
+    agree.
+    """
     slopes = []
     for h in (step, step / 2):
         total: Any = 0.0
@@ -109,9 +127,15 @@ def reference(use: Use) -> tuple[Array, ...]:
         for i in range(array.size):
             direction = [np.zeros(x.shape) for x in use.arrays]
             direction[n].reshape(-1)[i] = 1.0
-            columns.append(derivative_along(lambda *x: _vector(use, *x), use.arrays, tuple(direction)))
+            columns.append(
+                derivative_along(lambda *x: _vector(use, *x), use.arrays, tuple(direction))
+            )
         size = _vector(use, *use.arrays).size
-        blocks.append(np.stack(columns, axis=-1).reshape(size, *array.shape) if columns else np.zeros((size, *array.shape)))
+        blocks.append(
+            np.stack(columns, axis=-1).reshape(size, *array.shape)
+            if columns
+            else np.zeros((size, *array.shape))
+        )
     return tuple(blocks)
 
 
@@ -124,7 +148,8 @@ def _reference(use: Use) -> tuple[Array, ...]:
     return _references[id(use)][1]
 
 
-# The engine's answers ------------------------------------------------------------------------------------------------
+# The engine's answers
+# ------------------------------------------------------------------------------------------------
 
 
 def _on_engine(use: Use) -> Callable[..., Any]:
@@ -165,7 +190,7 @@ def _value(use: Use, backend: AutoBackend) -> None:
                 seen.extend(_numbers(part) for part in _parts(result))
             return xp.sum(arrays[0] * 3)
 
-        (slope, *_) = value_and_gradient(watched, backend, *arrays).gradient
+        slope, *_ = value_and_gradient(watched, backend, *arrays).gradient
         _compare(f"{dtype}: the gradient of the rest", slope, np.full(arrays[0].shape, 3.0), 1e-3)
         if len(seen) != len(wanted):
             raise Wrong(f"{dtype}: {len(seen)} results, wanted {len(wanted)}")
@@ -173,8 +198,13 @@ def _value(use: Use, backend: AutoBackend) -> None:
             kind = np.asarray(expected).dtype
             if got is None:
                 continue
-            # A constant of f may be wider than the arguments: then an engine may keep to their precision, as JAX does.
-            if kind.kind in "fc" and got.dtype != kind and kind.itemsize <= np.dtype(dtype).itemsize * (1 + (kind.kind == "c")):
+            # A constant of f may be wider than the arguments: then an engine may keep to their
+            # precision, as JAX does.
+            if (
+                kind.kind in "fc"
+                and got.dtype != kind
+                and kind.itemsize <= np.dtype(dtype).itemsize * (1 + (kind.kind == "c"))
+            ):
                 raise Wrong(f"{dtype}: result {n} has dtype {got.dtype}, wanted {kind}")
             if kind.kind != got.dtype.kind and {kind.kind, got.dtype.kind} != {"i", "u"}:
                 raise Wrong(f"{dtype}: result {n} has dtype {got.dtype}, wanted {kind}")
@@ -185,7 +215,11 @@ def _numbers(part: Any) -> Any:
     """The numbers of a result under a trace; None where the engine has not computed them yet."""
     handler = handler_of(part, scan=False)
     if isinstance(handler, Library):
-        return handler.value_under_trace(part) if handler.traced(part) else np.asarray(handler.to_numpy(part))
+        return (
+            handler.value_under_trace(part)
+            if handler.traced(part)
+            else np.asarray(handler.to_numpy(part))
+        )
     return np.asarray(part)
 
 
@@ -227,7 +261,8 @@ _products: dict[int, tuple[Use, Array]] = {}
 
 
 def _hessian_product(use: Use, weights: Array, direction: tuple[Array, ...]) -> Array:
-    """From second differences of NumPy's function: good to about 1e-9, for the rounding is divided by h twice.
+    """From second differences of NumPy's function: good to about 1e-9, for the rounding is divided
+    by h twice.
 
     The steps are smaller only where a kink or a jump is near.
     """
@@ -239,8 +274,10 @@ def _hessian_product(use: Use, weights: Array, direction: tuple[Array, ...]) -> 
 
 
 def _product_by(step: float, use: Use, weights: Array, direction: tuple[Array, ...]) -> Array:
-    """By polarization: four times the mixed derivative along two directions is the second along their sum less that along
-    their difference. It takes an eighth of the evaluations of differences of differences."""
+    """By polarization: four times the mixed derivative along two directions is the second along
+    their sum less that along their difference. It takes an eighth of the evaluations of differences
+    of differences.
+    """
 
     def weighted(*arrays: Array) -> Array:
         return np.asarray(weights @ _vector(use, *arrays))
@@ -251,7 +288,12 @@ def _product_by(step: float, use: Use, weights: Array, direction: tuple[Array, .
             unit = [np.zeros(x.shape) for x in use.arrays]
             unit[n].reshape(-1)[i] = 1.0
             along, against = (
-                second_derivative_along(weighted, use.arrays, tuple([u + sign * v for u, v in zip(unit, direction)]), step)
+                second_derivative_along(
+                    weighted,
+                    use.arrays,
+                    tuple([u + sign * v for u, v in zip(unit, direction)]),
+                    step,
+                )
                 for sign in (1.0, -1.0)
             )
             product.append((along - against) / 4)

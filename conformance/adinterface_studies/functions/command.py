@@ -20,7 +20,9 @@ from .checks import MODES
 
 
 def main(argv: Sequence[str]) -> int:
-    """The exit status: 0 if every function is right or a known upstream fact, 1 if not, 2 for a wrong command line."""
+    """The exit status: 0 if every function is right or a known upstream fact, 1 if not, 2 for a
+    wrong command line.
+    """
     options = _parser().parse_args(argv)
     backends = studies.backends(options.backend)
     if options.sweep:
@@ -35,7 +37,11 @@ def main(argv: Sequence[str]) -> int:
         all_uses = SCIPY_CODE
     else:
         all_uses = STANDARD
-    uses = [use for use in all_uses if not options.function or any(fnmatchcase(use.name, name) for name in options.function)]
+    uses = [
+        use
+        for use in all_uses
+        if not options.function or any(fnmatchcase(use.name, name) for name in options.function)
+    ]
     if not uses:
         print("No function matches.", file=sys.stderr)
         return 2
@@ -48,7 +54,10 @@ def main(argv: Sequence[str]) -> int:
             trials += own
             if len(uses) == len(all_uses) and not options.mode:
                 name = type(backend).__name__
-                stale += [f"{name}: {known.scenario} is right now" for known in table.unexpected(own, backend, prefix)]
+                stale += [
+                    f"{name}: {known.scenario} is right now"
+                    for known in table.unexpected(own, backend, prefix)
+                ]
     for trial in trials:
         if not trial.good:
             print(trial)
@@ -56,7 +65,9 @@ def main(argv: Sequence[str]) -> int:
         print(line)
     for name in dict.fromkeys(trial.backend for trial in trials):
         counts = Counter(trial.status for trial in trials if trial.backend == name)
-        print(f"{name}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
+        print(
+            f"{name}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common())
+        )
     print(f"{len({use.name for use in uses})} functions in {len(uses)} uses")
     if options.markdown:
         Path(options.markdown).write_text(table.markdown(trials), encoding="utf-8")
@@ -68,10 +79,16 @@ def _swept(options: argparse.Namespace, backends: Sequence[AutoBackend]) -> int:
     from . import sweep  # here, because it needs mpmath and SciPy
     from .exact import FUNCTIONS
 
-    chosen = [name for name in FUNCTIONS if not options.function or any(fnmatchcase(name, part) for part in options.function)]
+    chosen = [
+        name
+        for name in FUNCTIONS
+        if not options.function or any(fnmatchcase(name, part) for part in options.function)
+    ]
     # Differences of numbers that are nearly alike say nothing of the tails.
     engines = [backend for backend in backends if find(backend).library is not None]
-    findings = sweep.run(chosen, engines, options.points, dtypes=options.dtype or ["float64"], costs=options.costs)
+    findings = sweep.run(
+        chosen, engines, options.points, dtypes=options.dtype or ["float64"], costs=options.costs
+    )
     for finding in findings:
         if finding.wrong:
             print(finding)
@@ -84,13 +101,45 @@ def _swept(options: argparse.Namespace, backends: Sequence[AutoBackend]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = studies.parser("functions", __doc__)
-    parser.add_argument("--numpy", action="store_true", help="NumPy's functions inside numpy_function, not the standard's")
-    parser.add_argument("--scipy", action="store_true", help="SciPy's functions, those of adinterface.scipy")
-    parser.add_argument("--sweep", action="store_true", help="special functions over their whole domain, against mpmath")
-    parser.add_argument("--dtype", action="append", default=[], choices=["float64", "float32"], help="with --sweep: float64")
-    parser.add_argument("--costs", action="store_true", help="with --sweep: the cost of value and gradient in SciPy values")
-    parser.add_argument("--points", type=int, default=200, metavar="N", help="with --sweep: at most so many of each function")
-    parser.add_argument("--function", action="append", default=[], metavar="PATTERN", help="a name, with * for any part")
+    parser.add_argument(
+        "--numpy",
+        action="store_true",
+        help="NumPy's functions inside numpy_function, not the standard's",
+    )
+    parser.add_argument(
+        "--scipy", action="store_true", help="SciPy's functions, those of adinterface.scipy"
+    )
+    parser.add_argument(
+        "--sweep",
+        action="store_true",
+        help="special functions over their whole domain, against mpmath",
+    )
+    parser.add_argument(
+        "--dtype",
+        action="append",
+        default=[],
+        choices=["float64", "float32"],
+        help="with --sweep: float64",
+    )
+    parser.add_argument(
+        "--costs",
+        action="store_true",
+        help="with --sweep: the cost of value and gradient in SciPy values",
+    )
+    parser.add_argument(
+        "--points",
+        type=int,
+        default=200,
+        metavar="N",
+        help="with --sweep: at most so many of each function",
+    )
+    parser.add_argument(
+        "--function",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="a name, with * for any part",
+    )
     parser.add_argument("--mode", action="append", default=[], choices=MODES, help="default: all")
     parser.add_argument("--markdown", metavar="FILE", help="write the table for the documentation")
     return parser

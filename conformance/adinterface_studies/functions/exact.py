@@ -1,9 +1,11 @@
-"""The functions of NumPy and `scipy.special` that `numpy_function` offers, and their derivatives, to any number of digits.
+"""The functions of NumPy and `scipy.special` that `numpy_function` offers, and their derivatives,
+to any number of digits.
 
-Each is written with mpmath from its definition. Sources of the derivatives: NIST Digital Library of Mathematical Functions,
-chapters 5 (gamma), 6 (exponential integrals), 7 (error functions), 8 (incomplete gamma), 10 (Bessel), 13 and 15
-(hypergeometric); Owen, Tables for computing bivariate normal probabilities, 1956. Where there is no closed form, it is a
-central difference with three times the digits.
+Each is written with mpmath from its definition. Sources of the derivatives: NIST Digital Library of
+Mathematical Functions, chapters 5 (gamma), 6 (exponential integrals), 7 (error functions), 8
+(incomplete gamma), 10 (Bessel), 13 and 15 (hypergeometric); Owen, Tables for computing bivariate
+normal probabilities, 1956. Where there is no closed form, it is a central difference with three
+times the digits.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ class Undefined(ArithmeticError):
 
 @dataclass(frozen=True)
 class Exact:
-    """A real function of several variables, and its derivative by each; None for one that has none."""
+    """A real function of several variables, and its derivative by each; None for one that has
+    none.
+    """
 
     name: str
     value: Function
@@ -44,12 +48,16 @@ def enter(name: str, axes: str, value: Function, *slopes: Function | None) -> No
 
 
 def by_difference(f: Function, place: int) -> Function:
-    """The derivative by one argument, from a central difference whose error is below the digits asked for."""
+    """The derivative by one argument, from a central difference whose error is below the digits
+    asked for.
+    """
 
     def slope(*args: Number) -> Number:
         with mp.workdps(3 * DIGITS):
             step = mpf(10) ** (-DIGITS) * max(abs(args[place]), mpf(10) ** -20)
-            ahead, behind = [(*args[:place], args[place] + sign * step, *args[place + 1 :]) for sign in (1, -1)]
+            ahead, behind = [
+                (*args[:place], args[place] + sign * step, *args[place + 1 :]) for sign in (1, -1)
+            ]
             return (f(*ahead) - f(*behind)) / (2 * step)
 
     return slope
@@ -88,7 +96,8 @@ def _sign(x: Number) -> Number:
     return mp.sign(x)
 
 
-# NumPy: one argument -------------------------------------------------------------------------------------------------
+# NumPy: one argument
+# -------------------------------------------------------------------------------------------------
 
 
 def _acos(x: Number) -> Number:
@@ -139,8 +148,18 @@ enter("np.exp", "line", mp.exp, mp.exp)
 enter("np.exp2", "line", lambda x: mpf(2) ** x, lambda x: mpf(2) ** x * mp.log(2))
 enter("np.expm1", "line", mp.expm1, mp.exp)
 enter("np.log", "line", _log, lambda x: x**0 / x if x > 0 else _log(x))
-enter("np.log2", "line", lambda x: _log(x) / mp.log(2), lambda x: 1 / (x * mp.log(2)) if x > 0 else _log(x))
-enter("np.log10", "line", lambda x: _log(x) / mp.log(10), lambda x: 1 / (x * mp.log(10)) if x > 0 else _log(x))
+enter(
+    "np.log2",
+    "line",
+    lambda x: _log(x) / mp.log(2),
+    lambda x: 1 / (x * mp.log(2)) if x > 0 else _log(x),
+)
+enter(
+    "np.log10",
+    "line",
+    lambda x: _log(x) / mp.log(10),
+    lambda x: 1 / (x * mp.log(10)) if x > 0 else _log(x),
+)
 enter(
     "np.log1p",
     "line_near_minus_one",
@@ -170,7 +189,8 @@ enter("np.rint", "line", mp.nint, _zero)
 enter("np.sign", "line", mp.sign, _zero)
 enter("np.nan_to_num", "line", lambda x: x, _one)
 
-# NumPy: two arguments ------------------------------------------------------------------------------------------------
+# NumPy: two arguments
+# ------------------------------------------------------------------------------------------------
 
 
 def _power(x: Number, y: Number) -> Number:
@@ -224,8 +244,20 @@ enter("np.multiply", "some some", lambda x, y: x * y, lambda x, y: y, lambda x, 
 enter("np.divide", "some some", lambda x, y: x / y, lambda x, y: 1 / y, lambda x, y: -x / y**2)
 for _name in ("np.power", "np.float_power"):
     enter(_name, "powers exponents", _power, _power_slope, _power_slope_of_exponent)
-enter("np.arctan2", "some some", mp.atan2, lambda y, x: x / (x * x + y * y), lambda y, x: -y / (x * x + y * y))
-enter("np.hypot", "some some", mp.hypot, lambda x, y: x / mp.hypot(x, y), lambda x, y: y / mp.hypot(x, y))
+enter(
+    "np.arctan2",
+    "some some",
+    mp.atan2,
+    lambda y, x: x / (x * x + y * y),
+    lambda y, x: -y / (x * x + y * y),
+)
+enter(
+    "np.hypot",
+    "some some",
+    mp.hypot,
+    lambda x, y: x / mp.hypot(x, y),
+    lambda x, y: y / mp.hypot(x, y),
+)
 enter("np.logaddexp", "some some", _log_sum, _share, lambda x, y: _share(y, x))
 enter(
     "np.logaddexp2",
@@ -248,7 +280,13 @@ enter(
     lambda x, y: _sign(x) * (1 if y >= 0 else -1),
     _zero,
 )
-enter("np.remainder", "moderate moderate", _modulo, _jump_free(_one), _jump_free(lambda x, y: -mp.floor(x / y)))
+enter(
+    "np.remainder",
+    "moderate moderate",
+    _modulo,
+    _jump_free(_one),
+    _jump_free(lambda x, y: -mp.floor(x / y)),
+)
 enter(
     "np.fmod",
     "moderate moderate",
@@ -256,10 +294,23 @@ enter(
     _jump_free(_one),
     _jump_free(lambda x, y: -mp.sign(x / y) * mp.floor(abs(x / y))),
 )
-enter("np.floor_divide", "moderate moderate", lambda x, y: mp.floor(x / y), _jump_free(_zero), _jump_free(_zero))
-enter("np.heaviside", "moderate moderate", lambda x, y: y if x == 0 else mpf(x > 0), None, lambda x, y: mpf(x == 0))
+enter(
+    "np.floor_divide",
+    "moderate moderate",
+    lambda x, y: mp.floor(x / y),
+    _jump_free(_zero),
+    _jump_free(_zero),
+)
+enter(
+    "np.heaviside",
+    "moderate moderate",
+    lambda x, y: y if x == 0 else mpf(x > 0),
+    None,
+    lambda x, y: mpf(x == 0),
+)
 
-# scipy.special: error functions --------------------------------------------------------------------------------------
+# scipy.special: error functions
+# --------------------------------------------------------------------------------------
 
 
 def _two_over_root_pi() -> Number:
@@ -303,7 +354,9 @@ def _newton(f: Function, slope: Function, x: Number, wanted: Number) -> Number:
 
 
 def _quantile(p: Number) -> Number:
-    """Of the normal distribution, by Newton's method on the logarithm of the tail, which is concave."""
+    """Of the normal distribution, by Newton's method on the logarithm of the tail, which is
+    concave.
+    """
     _inside(0 < p < 1)
     if p == mpf(1) / 2:
         return mpf(0)
@@ -317,7 +370,11 @@ def _erfinv(y: Number) -> Number:
     _inside(abs(y) < 1)
     if abs(y) < mpf(10) ** -25:
         return y * mp.sqrt(mp.pi) / 2 * (1 + mp.pi * y * y / 12)
-    return mp.erfinv(y) if abs(y) < mpf("0.9") else mp.sign(y) * -_quantile((1 - abs(y)) / 2) / mp.sqrt(2)
+    return (
+        mp.erfinv(y)
+        if abs(y) < mpf("0.9")
+        else mp.sign(y) * -_quantile((1 - abs(y)) / 2) / mp.sqrt(2)
+    )
 
 
 def _erfcinv(y: Number) -> Number:
@@ -328,7 +385,9 @@ def _erfcinv(y: Number) -> Number:
 def _owen(h: Number, a: Number) -> Number:
     with mp.workdps(20):
         edge = min(abs(a), 12 / max(abs(h), mpf(1) / 50))  # beyond it the integrand is nothing
-        whole = mp.quad(lambda t: mp.exp(-h * h * (1 + t * t) / 2) / (1 + t * t), [0, edge / 4, edge / 2, edge])
+        whole = mp.quad(
+            lambda t: mp.exp(-h * h * (1 + t * t) / 2) / (1 + t * t), [0, edge / 4, edge / 2, edge]
+        )
         return mp.sign(a) * whole / (2 * mp.pi)
 
 
@@ -345,16 +404,27 @@ enter(
     "special.erfcx",
     "line",
     _scaled_tail,
-    lambda x: _two_over_root_pi() * _erfcx_series(x, 1) if x > 50 else 2 * x * _scaled_tail(x) - _two_over_root_pi(),
+    lambda x: (
+        _two_over_root_pi() * _erfcx_series(x, 1)
+        if x > 50
+        else 2 * x * _scaled_tail(x) - _two_over_root_pi()
+    ),
 )
 enter("special.erfinv", "unit", _erfinv, lambda y: mp.exp(_erfinv(y) ** 2) / _two_over_root_pi())
-enter("special.erfcinv", "unit_times_two", _erfcinv, lambda y: -mp.exp(_erfcinv(y) ** 2) / _two_over_root_pi())
+enter(
+    "special.erfcinv",
+    "unit_times_two",
+    _erfcinv,
+    lambda y: -mp.exp(_erfcinv(y) ** 2) / _two_over_root_pi(),
+)
 enter("special.ndtr", "line", _tail, _bell)
 enter(
     "special.log_ndtr",
     "line",
     _log_tail,
-    lambda x: _bell(x) / _tail(x) if x > -100 else mp.sqrt(2 / mp.pi) / _scaled_tail(-x / mp.sqrt(2)),
+    lambda x: (
+        _bell(x) / _tail(x) if x > -100 else mp.sqrt(2 / mp.pi) / _scaled_tail(-x / mp.sqrt(2))
+    ),
 )
 enter("special.ndtri", "probability", _quantile, lambda p: 1 / _bell(_quantile(p)))
 enter("special.dawsn", "line_to_10000", _dawson, lambda x: 1 - 2 * x * _dawson(x))
@@ -368,7 +438,8 @@ enter(
 enter("special.fresnel[0]", "line_to_10000", mp.fresnels, lambda x: mp.sinpi(x * x / 2))
 enter("special.fresnel[1]", "line_to_10000", mp.fresnelc, lambda x: mp.cospi(x * x / 2))
 
-# Gamma and what is made of it ----------------------------------------------------------------------------------------
+# Gamma and what is made of it
+# ----------------------------------------------------------------------------------------
 
 
 def _pole(x: Number) -> bool:
@@ -393,7 +464,13 @@ def _reciprocal_gamma_slope(x: Number) -> Number:
 
 def _log_gamma(x: Number) -> Number:
     _inside(not _pole(x))
-    return mp.re(mp.loggamma(x)) if x > 0 else mp.log(abs(mp.gamma(x))) if x > -1000 else _reflected_log_gamma(x)
+    return (
+        mp.re(mp.loggamma(x))
+        if x > 0
+        else mp.log(abs(mp.gamma(x)))
+        if x > -1000
+        else _reflected_log_gamma(x)
+    )
 
 
 def _reflected_log_gamma(x: Number) -> Number:
@@ -402,7 +479,13 @@ def _reflected_log_gamma(x: Number) -> Number:
 
 def _digamma(x: Number) -> Number:
     _inside(not _pole(x))
-    return mp.psi(0, x) if x > -1000 else mp.psi(0, 1 - x) - mp.pi * mp.cotpi(x) if hasattr(mp, "cotpi") else _reflected_psi(x)
+    return (
+        mp.psi(0, x)
+        if x > -1000
+        else mp.psi(0, 1 - x) - mp.pi * mp.cotpi(x)
+        if hasattr(mp, "cotpi")
+        else _reflected_psi(x)
+    )
 
 
 def _reflected_psi(x: Number) -> Number:
@@ -449,7 +532,13 @@ enter(
     lambda a, b: _digamma(a) - _digamma(a + b),
     lambda a, b: _digamma(b) - _digamma(a + b),
 )
-enter("special.binom", "parameters parameters", _binomial, by_difference(_binomial, 0), by_difference(_binomial, 1))
+enter(
+    "special.binom",
+    "parameters parameters",
+    _binomial,
+    by_difference(_binomial, 0),
+    by_difference(_binomial, 1),
+)
 
 
 def _rise_slope(z: Number, m: Number) -> Number:
@@ -467,7 +556,13 @@ def _rise_slope_of_length(z: Number, m: Number) -> Number:
     return mp.rf(z, m) * _digamma(z + m)
 
 
-enter("special.poch", "parameters parameters", lambda z, m: mp.rf(z, m), _rise_slope, _rise_slope_of_length)
+enter(
+    "special.poch",
+    "parameters parameters",
+    lambda z, m: mp.rf(z, m),
+    _rise_slope,
+    _rise_slope_of_length,
+)
 enter("special.gammasgn", "line", lambda x: mp.sign(_gamma(x)), _zero)
 
 
@@ -475,7 +570,11 @@ def _incomplete(a: Number, x: Number) -> Number:
     _inside(a >= 0 and x >= 0 and not (a == 0 and x == 0))
     if a == 0:
         return mpf(1)
-    return 1 - mp.gammainc(a, x, regularized=True) if x > a + 1 else mp.gammainc(a, 0, x, regularized=True)
+    return (
+        1 - mp.gammainc(a, x, regularized=True)
+        if x > a + 1
+        else mp.gammainc(a, 0, x, regularized=True)
+    )
 
 
 def _incomplete_complement(a: Number, x: Number) -> Number:
@@ -503,7 +602,9 @@ def _incomplete_slope_of_shape(a: Number, x: Number) -> Number:
     return by_difference(lambda a, x: mp.gammainc(a, 0, x, regularized=True), 0)(a, x)
 
 
-enter("special.gammainc", "shapes shapes", _incomplete, _incomplete_slope_of_shape, _incomplete_slope)
+enter(
+    "special.gammainc", "shapes shapes", _incomplete, _incomplete_slope_of_shape, _incomplete_slope
+)
 enter(
     "special.gammaincc",
     "shapes shapes",
@@ -534,7 +635,8 @@ enter(
     _incomplete_beta_slope,
 )
 
-# Bessel functions ----------------------------------------------------------------------------------------------------
+# Bessel functions
+# ------------------------------------------------------------------------------------------------
 
 _i = mp.besseli
 
@@ -543,7 +645,11 @@ def _scaled(order: Number, x: Number) -> Number:
     """exp(-|x|) I(x), for a whole order or a positive x."""
     if abs(x) <= 1000:
         return mp.exp(-abs(x)) * _i(abs(order) if order == int(order) else order, x)
-    return (mp.sign(x) ** int(order) if x < 0 else 1) * _hankel(order, abs(x)) / mp.sqrt(2 * mp.pi * abs(x))
+    return (
+        (mp.sign(x) ** int(order) if x < 0 else 1)
+        * _hankel(order, abs(x))
+        / mp.sqrt(2 * mp.pi * abs(x))
+    )
 
 
 def _hankel(order: Number, x: Number) -> Number:
@@ -571,15 +677,26 @@ def _scaled_of(order: Number, x: Number) -> Number:
 
 enter("special.i0", "line", lambda x: _i(0, x), lambda x: _i(1, x))
 enter("special.i1", "line", lambda x: _i(1, x), lambda x: (_i(0, x) + _i(2, x)) / 2)
-enter("special.i0e", "line", lambda x: _scaled(0, x), lambda x: _scaled_slope(0, x) if x else mpf(0))
+enter(
+    "special.i0e", "line", lambda x: _scaled(0, x), lambda x: _scaled_slope(0, x) if x else mpf(0)
+)
 enter("special.i1e", "line", lambda x: _scaled(1, x), lambda x: _scaled_slope(1, x))
-enter("special.iv", "orders moderate", _of_bessel, None, lambda v, x: (_of_bessel(v - 1, x) + _of_bessel(v + 1, x)) / 2)
+enter(
+    "special.iv",
+    "orders moderate",
+    _of_bessel,
+    None,
+    lambda v, x: (_of_bessel(v - 1, x) + _of_bessel(v + 1, x)) / 2,
+)
 enter(
     "special.ive",
     "orders moderate",
     _scaled_of,
     None,
-    lambda v, x: (_scaled_of(v - 1, x) + _scaled_of(v + 1, x)) / 2 - (_sign(x) * _scaled_of(v, x) if v or x else 0),
+    lambda v, x: (
+        (_scaled_of(v - 1, x) + _scaled_of(v + 1, x)) / 2
+        - (_sign(x) * _scaled_of(v, x) if v or x else 0)
+    ),
 )
 enter("special.j0", "line_to_10000", mp.j0, lambda x: -mp.j1(x))
 enter("special.j1", "line_to_10000", mp.j1, lambda x: (mp.j0(x) - mp.besselj(2, x)) / 2)
@@ -593,7 +710,8 @@ def _y(order: int, x: Number) -> Number:
 enter("special.y0", "line_to_10000", lambda x: _y(0, x), lambda x: -_y(1, x))
 enter("special.y1", "line_to_10000", lambda x: _y(1, x), lambda x: (_y(0, x) - _y(2, x)) / 2)
 
-# Exponentials, logarithms and their integrals ------------------------------------------------------------------------
+# Exponentials, logarithms and their integrals
+# ------------------------------------------------------------------------
 
 
 def _times_log(x: Number, y: Number) -> Number:
@@ -638,7 +756,9 @@ def _inverse_boxcox_slope_of_power(y: Number, power: Number) -> Number:
     if abs(power * y) < mpf(10) ** -20:
         return _inverse_boxcox(y, power) * (-(y**2) / 2 + 2 * power * y**3 / 3)
     with mp.workdps(3 * DIGITS):
-        return _inverse_boxcox(y, power) * (y / (power * (1 + power * y)) - mp.log1p(power * y) / power**2)
+        return _inverse_boxcox(y, power) * (
+            y / (power * (1 + power * y)) - mp.log1p(power * y) / power**2
+        )
 
 
 def _entropy(x: Number) -> Number:
@@ -731,7 +851,9 @@ def _e1(x: Number) -> Number:
     return mp.e1(x)
 
 
-enter("special.expit", "line", lambda x: 1 / (1 + mp.exp(-x)), lambda x: 1 / (2 * mp.cosh(x / 2)) ** 2)
+enter(
+    "special.expit", "line", lambda x: 1 / (1 + mp.exp(-x)), lambda x: 1 / (2 * mp.cosh(x / 2)) ** 2
+)
 enter(
     "special.log_expit",
     "line",
@@ -747,10 +869,21 @@ enter(
 enter("special.exp2", "line", lambda x: mpf(2) ** x, lambda x: mpf(2) ** x * mp.log(2))
 enter("special.exp10", "line", lambda x: mpf(10) ** x, lambda x: mpf(10) ** x * mp.log(10))
 enter("special.expm1", "line", mp.expm1, mp.exp)
-enter("special.log1p", "line_near_minus_one", FUNCTIONS["np.log1p"].value, *FUNCTIONS["np.log1p"].slopes)
+enter(
+    "special.log1p",
+    "line_near_minus_one",
+    FUNCTIONS["np.log1p"].value,
+    *FUNCTIONS["np.log1p"].slopes,
+)
 enter("special.cbrt", "line", *[FUNCTIONS["np.cbrt"].value, *FUNCTIONS["np.cbrt"].slopes])  # type: ignore[arg-type]
 enter("special.cosm1", "line", lambda x: -2 * mp.sin(x / 2) ** 2, lambda x: -mp.sin(x))
-enter("special.xlogy", "some positive", _times_log, lambda x, y: _log(y), lambda x, y: x / y if y > 0 else _log(y))
+enter(
+    "special.xlogy",
+    "some positive",
+    _times_log,
+    lambda x, y: _log(y),
+    lambda x, y: x / y if y > 0 else _log(y),
+)
 enter(
     "special.xlog1py",
     "some above_minus_one",
@@ -780,7 +913,11 @@ enter(
     lambda x, y: 1 + _relative_entropy_slope_of_second(x, y),
 )
 enter(
-    "special.boxcox", "positive exponents", _boxcox, lambda x, p: _power(x, p - 1) if x > 0 else _log(x), _boxcox_slope_of_power
+    "special.boxcox",
+    "positive exponents",
+    _boxcox,
+    lambda x, p: _power(x, p - 1) if x > 0 else _log(x),
+    _boxcox_slope_of_power,
 )
 enter(
     "special.boxcox1p",
@@ -789,14 +926,31 @@ enter(
     lambda x, p: mp.exp((p - 1) * mp.log1p(x)) if x > -1 else _log(x + 1),
     by_difference(_boxcox1p, 1),
 )
-enter("special.inv_boxcox", "some exponents", _inverse_boxcox, _inverse_boxcox_slope, _inverse_boxcox_slope_of_power)
+enter(
+    "special.inv_boxcox",
+    "some exponents",
+    _inverse_boxcox,
+    _inverse_boxcox_slope,
+    _inverse_boxcox_slope_of_power,
+)
 enter("special.huber", "positive some", _huber, _huber_slope_of_delta, _huber_slope)
-enter("special.pseudo_huber", "positive some", _pseudo_huber, _pseudo_huber_slope_of_delta, _pseudo_huber_slope)
+enter(
+    "special.pseudo_huber",
+    "positive some",
+    _pseudo_huber,
+    _pseudo_huber_slope_of_delta,
+    _pseudo_huber_slope,
+)
 enter("special.exp1", "line_to_10000", _e1, lambda x: -mp.exp(-x) / x if x > 0 else _e1(x))
 enter("special.expi", "line_to_10000", mp.ei, lambda x: mp.exp(x) / x)
 enter("special.expn", "counts moderate", _exponential_integral, None, _exponential_integral_slope)
 enter("special.sici[0]", "line_to_10000", mp.si, mp.sinc)
-enter("special.sici[1]", "line_to_10000", lambda x: mp.ci(x) if x > 0 else _log(x), lambda x: mp.cos(x) / x)
+enter(
+    "special.sici[1]",
+    "line_to_10000",
+    lambda x: mp.ci(x) if x > 0 else _log(x),
+    lambda x: mp.cos(x) / x,
+)
 enter("special.spence", "line", _dilogarithm, _dilogarithm_slope)
 
 
@@ -829,7 +983,8 @@ enter(
 )
 
 
-# SciPy's own, by rules -------------------------------------------------------------------------------------------------
+# SciPy's own, by rules
+# -------------------------------------------------------------------------------------------------
 
 
 def _of_order(f: Function) -> Function:
@@ -854,11 +1009,39 @@ def _positive(f: Function) -> Function:
     return value
 
 
-enter("special.jv", "orders moderate", _of_order(mp.besselj), None, _of_order(_between(mp.besselj, -1)))
-enter("special.yv", "orders moderate", _positive(mp.bessely), None, _positive(_between(mp.bessely, -1)))
-enter("special.kv", "orders moderate", _positive(mp.besselk), None, _positive(lambda v, x: -_between(mp.besselk, 1)(v, x)))
-enter("special.k0", "moderate", _positive(lambda x: mp.besselk(0, x)), _positive(lambda x: -mp.besselk(1, x)))
-enter("special.k1", "moderate", _positive(lambda x: mp.besselk(1, x)), _positive(lambda x: -_between(mp.besselk, 1)(1, x)))
+enter(
+    "special.jv",
+    "orders moderate",
+    _of_order(mp.besselj),
+    None,
+    _of_order(_between(mp.besselj, -1)),
+)
+enter(
+    "special.yv",
+    "orders moderate",
+    _positive(mp.bessely),
+    None,
+    _positive(_between(mp.bessely, -1)),
+)
+enter(
+    "special.kv",
+    "orders moderate",
+    _positive(mp.besselk),
+    None,
+    _positive(lambda v, x: -_between(mp.besselk, 1)(v, x)),
+)
+enter(
+    "special.k0",
+    "moderate",
+    _positive(lambda x: mp.besselk(0, x)),
+    _positive(lambda x: -mp.besselk(1, x)),
+)
+enter(
+    "special.k1",
+    "moderate",
+    _positive(lambda x: mp.besselk(1, x)),
+    _positive(lambda x: -_between(mp.besselk, 1)(1, x)),
+)
 enter("special.erfi", "moderate", mp.erfi, lambda x: _two_over_root_pi() * mp.exp(x * x))
 
 
@@ -870,8 +1053,12 @@ def _complete(f: Function) -> Function:
     return value
 
 
-enter("special.ellipk", "below_one", _complete(mp.ellipk), _complete(lambda m: mp.diff(mp.ellipk, m)))
-enter("special.ellipe", "below_one", _complete(mp.ellipe), _complete(lambda m: mp.diff(mp.ellipe, m)))
+enter(
+    "special.ellipk", "below_one", _complete(mp.ellipk), _complete(lambda m: mp.diff(mp.ellipk, m))
+)
+enter(
+    "special.ellipe", "below_one", _complete(mp.ellipe), _complete(lambda m: mp.diff(mp.ellipe, m))
+)
 
 
 def _student(df: Number, t: Number) -> Number:
@@ -896,5 +1083,7 @@ GROUPS = {
     "special.i0": "Bessel functions",
     "special.expit": "Exponentials, logarithms and their integrals",
     "special.hyp1f1": "Hypergeometric functions",
-    "special.jv": "Bessel functions, elliptic integrals and Student's distribution, by rules on SciPy's own",
+    "special.jv": (
+        "Bessel functions, elliptic integrals and Student's distribution, by rules on SciPy's own"
+    ),
 }

@@ -1,7 +1,9 @@
-"""`python -m adinterface_studies overhead`: what a wrapper of `numpy_function` adds to an operation.
+"""`python -m adinterface_studies overhead`: what a wrapper of `numpy_function` adds to an
+operation.
 
-A gradient is traced whose function runs each operation on the wrappers and on the engine's arrays, in turns. The fastest of
-many runs counts. The arrays have ten numbers. A call that is compiled pays nothing: see `compiled`.
+A gradient is traced whose function runs each operation on the wrappers and on the engine's arrays,
+in turns. The fastest of many runs counts. The arrays have ten numbers. A call that is compiled pays
+nothing: see `compiled`.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def measure(backend: AutoBackend, rounds: int, repeats: int = 300) -> dict[str, tuple[float, float]]:
+def measure(
+    backend: AutoBackend, rounds: int, repeats: int = 300
+) -> dict[str, tuple[float, float]]:
     """Of every operation: seconds on the engine's own arrays, and what a wrapper adds."""
     found: dict[str, tuple[float, float]] = {}
     rng = np.random.default_rng(0)
@@ -55,12 +59,21 @@ def measure(backend: AutoBackend, rounds: int, repeats: int = 300) -> dict[str, 
         wrappers: list[Any] = []
         numpy_function(lambda *wrapped: wrappers.extend(wrapped) or wrapped[0])(x, y, m)  # type: ignore[func-returns-value]
         for operation, run in OPERATIONS.items():
-            both = [(_seconds(run, (xp, x, y, m), repeats), _seconds(run, (np, *wrappers), repeats)) for _ in range(rounds)]
+            both = [
+                (_seconds(run, (xp, x, y, m), repeats), _seconds(run, (np, *wrappers), repeats))
+                for _ in range(rounds)
+            ]
             plain, wrapped = (min(times) for times in zip(*both))
             found[operation] = plain, wrapped - plain
         return xp.sum(x * y) + xp.sum(m)
 
-    gradient(traced, backend, rng.uniform(size=10), rng.uniform(size=10), rng.uniform(size=(3, 3)) + np.eye(3))
+    gradient(
+        traced,
+        backend,
+        rng.uniform(size=10),
+        rng.uniform(size=10),
+        rng.uniform(size=(3, 3)) + np.eye(3),
+    )
     return found
 
 
@@ -72,7 +85,9 @@ def _seconds(f: Callable[..., Any], args: tuple[Any, ...], repeats: int) -> floa
 
 
 def compiled(backend: AutoBackend, rounds: int, repeats: int = 100) -> float:
-    """A prepared gradient of NumPy code, over one of the same function in the engine's own namespace: the median ratio."""
+    """A prepared gradient of NumPy code, over one of the same function in the engine's own
+    namespace: the median ratio.
+    """
     x = np.random.default_rng(0).uniform(size=1000)
 
     def own(x: Any) -> Any:
@@ -81,13 +96,17 @@ def compiled(backend: AutoBackend, rounds: int, repeats: int = 100) -> float:
 
     by_numpy = numpy_function(lambda x: np.sum(np.sin(x) ** 2 + np.where(x > 0.5, x, 2.0 * x)))
     first, second = (prepare(gradient, f, backend, x) for f in (by_numpy, own))
-    return statistics.median(_seconds(first, (x,), repeats) / _seconds(second, (x,), repeats) for _ in range(rounds))
+    return statistics.median(
+        _seconds(first, (x,), repeats) / _seconds(second, (x,), repeats) for _ in range(rounds)
+    )
 
 
 def main(argv: Sequence[str]) -> int:
     parser = studies.parser("overhead", __doc__)
     parser.add_argument("--rounds", type=int, default=41, help="runs of each operation")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table of the documentation")
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write the table of the documentation"
+    )
     options = parser.parse_args(argv)
     lines = [*table(studies.backends(options.backend, reverse=True), options.rounds)]
     print(*lines, sep="\n")
@@ -97,13 +116,18 @@ def main(argv: Sequence[str]) -> int:
 
 
 def table(backends: Sequence[AutoBackend], rounds: int) -> Iterator[str]:
-    """A row for each operation, two columns for each backend; then the median, and the ratio of prepared gradients."""
+    """A row for each operation, two columns for each backend; then the median, and the ratio of
+    prepared gradients.
+    """
     found = [measure(backend, rounds) for backend in backends]
     names = [type(backend).__name__.removeprefix("Auto").lower() for backend in backends]
     yield f"| operation | {' | '.join(f'{name}, us | added' for name in names)} |"
     yield "| --- |" + " --- | --- |" * len(backends)
     for operation in OPERATIONS:
-        cells = [f"{1e6 * plain:.2f} | {1e6 * added:.1f}" for plain, added in (each[operation] for each in found)]
+        cells = [
+            f"{1e6 * plain:.2f} | {1e6 * added:.1f}"
+            for plain, added in (each[operation] for each in found)
+        ]
         yield f"| `{operation}` | {' | '.join(cells)} |"
     medians = [statistics.median(added for _, added in each.values()) for each in found]
     yield f"| median | {' | '.join(f' | {1e6 * median:.1f}' for median in medians)} |"

@@ -1,4 +1,6 @@
-"""`python -m adinterface_studies special`: the table of scipy.special, and what each installed engine has natively."""
+"""`python -m adinterface_studies special`: the table of scipy.special, and what each installed
+engine has natively.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from adinterface.scipy.special.table import ROWS
 
 
 def lines() -> list[str]:
-    """A row for each function: its signature, and the source of its values and derivatives on each engine."""
+    """A row for each function: its signature, and the source of its values and derivatives on each
+    engine.
+    """
     libraries: dict[str, Library] = {}
     for backend in installed_backends():
         library = find(backend).library

@@ -1,9 +1,11 @@
-"""`python -m adinterface_studies functions --sweep`: special functions over their whole domain, against mpmath.
+"""`python -m adinterface_studies functions --sweep`: special functions over their whole domain,
+against mpmath.
 
-What an engine gives is right if it is as near to the exact number as float64 allows: to 1e-9 of it, beyond what a rounding of
-the arguments does to it, and beyond what no rounding of the value would show. The last is an error that
-changes the value by less than 64 units in the last place for an argument that is doubled. Where SciPy's own value is not the
-exact one, SciPy's is right: it is what NumPy code means. In float32 the arguments are rounded first, and 1e-4 counts.
+What an engine gives is right if it is as near to the exact number as float64 allows: to 1e-9 of it,
+beyond what a rounding of the arguments does to it, and beyond what no rounding of the value would
+show. The last is an error that changes the value by less than 64 units in the last place for an
+argument that is doubled. Where SciPy's own value is not the exact one, SciPy's is right: it is what
+NumPy code means. In float32 the arguments are rounded first, and 1e-4 counts.
 """
 
 from __future__ import annotations
@@ -19,7 +21,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpmath import mp, mpf
 
-from adinterface import AutoBackend, Constant, NumpyCodeError, numpy_function, prepare, value_and_gradient
+from adinterface import (
+    AutoBackend,
+    Constant,
+    NumpyCodeError,
+    numpy_function,
+    prepare,
+    value_and_gradient,
+)
 from adinterface.core.contract.registry import find
 from adinterface.namespaces.use import Array
 
@@ -35,7 +44,8 @@ class Precision(NamedTuple):
 
     epsilon: float
     tolerance: float
-    #: Numbers that it holds in full, and the largest; what is half as large in digits may be infinite.
+    #: Numbers that it holds in full, and the largest; what is half as large in digits may be
+    #: infinite.
     tiny: float
     huge: float
     enough: float
@@ -52,32 +62,45 @@ Reference = tuple[Any, Any] | None
 
 @dataclass
 class Finding:
-    """What one engine made of one function, in its value (`by` is -1) or in its derivative by one argument."""
+    """What one engine made of one function, in its value (`by` is -1) or in its derivative by one
+    argument.
+    """
 
     name: str
     backend: str
     by: int
     right: int = 0
-    #: Where the engine raised an error or gave NaN for a number, which cannot be mistaken for an answer.
+    #: Where the engine raised an error or gave NaN for a number, which cannot be mistaken for an
+    #: answer.
     refused: int = 0
     worst: float = 0.0
     wrong: list[str] = field(default_factory=list)
     #: The words of the first refusal.
     words: str = ""
     dtype: str = "float64"
-    #: The time of a prepared value and gradient, in times of SciPy's value alone; None where it was not measured.
+    #: The time of a prepared value and gradient, in times of SciPy's value alone; None where it was
+    #: not measured.
     cost: float | None = None
 
     def __str__(self) -> str:
         what = "its value" if self.by < 0 else f"its derivative by argument {self.by}"
-        return f"{self.name} on {self.backend} in {self.dtype}, {what}: wrong at {'; '.join(self.wrong[:3])}"
+        return (
+            f"{self.name} on {self.backend} in {self.dtype}, {what}: wrong at"
+            f" {'; '.join(self.wrong[:3])}"
+        )
 
 
 @functools.cache
-def references(name: str, args: tuple[float, ...], epsilon: float = PRECISIONS["float64"].epsilon) -> tuple[Reference, ...]:
-    """The exact value and derivatives at a point, and what a rounding of the arguments does to them."""
+def references(
+    name: str, args: tuple[float, ...], epsilon: float = PRECISIONS["float64"].epsilon
+) -> tuple[Reference, ...]:
+    """The exact value and derivatives at a point, and what a rounding of the arguments does to
+    them.
+    """
     exact = FUNCTIONS[name]
-    return tuple([None if f is None else _reference(f, args, epsilon) for f in (exact.value, *exact.slopes)])
+    return tuple(
+        [None if f is None else _reference(f, args, epsilon) for f in (exact.value, *exact.slopes)]
+    )
 
 
 def _reference(f: Callable[..., Any], args: tuple[float, ...], epsilon: float) -> Reference:
@@ -87,7 +110,13 @@ def _reference(f: Callable[..., Any], args: tuple[float, ...], epsilon: float) -
     spread = mpf(0)
     for n, x in enumerate(args):
         for sign in (1, -1):
-            moved = _number(f, *[mpf(y) * (1 + sign * mpf(epsilon)) if n == m else mpf(y) for m, y in enumerate(args)])
+            moved = _number(
+                f,
+                *[
+                    mpf(y) * (1 + sign * mpf(epsilon)) if n == m else mpf(y)
+                    for m, y in enumerate(args)
+                ],
+            )
             if x and moved is not None and not mp.isinf(moved) and not mp.isinf(wanted):
                 spread = max(spread, abs(moved - wanted))
     return wanted, spread
@@ -102,8 +131,15 @@ def _number(f: Callable[..., Any], *args: Any) -> Any:
     return None if mp.isnan(found) or mp.im(found) != 0 else mp.re(found)
 
 
-def error(got: float, reference: Reference, slack: float = 0.0, precision: Precision = PRECISIONS["float64"]) -> float:
-    """How wrong a number is, relative to the exact one: 0 where it is as good as its dtype allows, inf where it is none."""
+def error(
+    got: float,
+    reference: Reference,
+    slack: float = 0.0,
+    precision: Precision = PRECISIONS["float64"],
+) -> float:
+    """How wrong a number is, relative to the exact one: 0 where it is as good as its dtype allows,
+    inf where it is none.
+    """
     if reference is None:
         return 0.0
     wanted, spread = reference
@@ -115,25 +151,35 @@ def error(got: float, reference: Reference, slack: float = 0.0, precision: Preci
     if not np.isfinite(got):
         return np.inf
     distance = abs(mpf(float(got)) - wanted) - 8 * spread - slack
-    return float(distance / max(abs(wanted), mpf(precision.tiny))) if distance > precision.tiny else 0.0
+    return (
+        float(distance / max(abs(wanted), mpf(precision.tiny)))
+        if distance > precision.tiny
+        else 0.0
+    )
 
 
 def numpy_code(name: str) -> Callable[..., Any]:
     """The function as a user writes it; `special.sici[0]` is the first of the two that it gives."""
     called, _, part = name.partition("[")
     module, _, attribute = called.partition(".")
-    f: Callable[..., Any] = getattr(np if module == "np" else importlib.import_module("scipy.special"), attribute)
+    f: Callable[..., Any] = getattr(
+        np if module == "np" else importlib.import_module("scipy.special"), attribute
+    )
     return (lambda *args: f(*args)[int(part[0])]) if part else f
 
 
-def _evaluated(name: str, backend: AutoBackend, columns: Sequence[Array], by: Sequence[int], prepared: bool) -> Any:
+def _evaluated(
+    name: str, backend: AutoBackend, columns: Sequence[Array], by: Sequence[int], prepared: bool
+) -> Any:
     """The engine's values and its derivatives by these arguments."""
     if prepared:
         count = len(columns[0])
         size = -(-count // _PADDED) * _PADDED
         columns = [np.resize(column, size) for column in columns]
         args = _marked(columns, by)
-        (_, values), gradient = _compiled(name, backend, columns[0].dtype.name, tuple(by), size)(*args)
+        (_, values), gradient = _compiled(name, backend, columns[0].dtype.name, tuple(by), size)(
+            *args
+        )
         return [part[:count] for part in (np.asarray(values), *[gradient[n] for n in by])]
     args = _marked(columns, by)
     (_, values), gradient = value_and_gradient(numpy_function(_summed(name)), backend, *args)
@@ -154,29 +200,42 @@ def _marked(columns: Sequence[Array], by: Sequence[int]) -> list[Any]:
     return [column if n in by else Constant(column) for n, column in enumerate(columns)]
 
 
-#: A compiled call has a multiple of so many numbers, so that it is compiled once for all that is asked of a function.
+#: A compiled call has a multiple of so many numbers, so that it is compiled once for all that is
+#: asked of a function.
 _PADDED = 256
 
 
 @functools.lru_cache(4)
-def _compiled(name: str, backend: AutoBackend, dtype: str, by: tuple[int, ...], size: int) -> Callable[..., Any]:
+def _compiled(
+    name: str, backend: AutoBackend, dtype: str, by: tuple[int, ...], size: int
+) -> Callable[..., Any]:
     """The engine's program of a function and a dtype for so many numbers."""
     columns = [np.ones(size, dtype) for _ in FUNCTIONS[name].axes]
-    call: Callable[..., Any] = prepare(value_and_gradient, numpy_function(_summed(name)), backend, *_marked(columns, by))
+    call: Callable[..., Any] = prepare(
+        value_and_gradient, numpy_function(_summed(name)), backend, *_marked(columns, by)
+    )
     return call
 
 
-def _at_each_point(name: str, backend: AutoBackend, columns: Sequence[Array], by: Sequence[int], prepared: bool) -> Any:
-    """As `_evaluated`; NaN where the engine refuses, which may be because of one point alone; and the words of a refusal."""
+def _at_each_point(
+    name: str, backend: AutoBackend, columns: Sequence[Array], by: Sequence[int], prepared: bool
+) -> Any:
+    """As `_evaluated`; NaN where the engine refuses, which may be because of one point alone; and
+    the words of a refusal.
+    """
     try:
         return _evaluated(name, backend, columns, by, prepared), ""
     except (NumpyCodeError, NotImplementedError, ValueError) as refusal:
         words = str(refusal)
     count = len(columns[0])
-    # A compiled call is refused before its numbers are known, whatever they are, and each half would be compiled anew.
+    # A compiled call is refused before its numbers are known, whatever they are, and each half
+    # would be compiled anew.
     if prepared or count == 1 or ("derivative" in words and "for" not in words):
         return [np.full(count, np.nan) for _ in range(len(by) + 1)], words
-    halves = [[column[part] for column in columns] for part in (slice(None, count // 2), slice(count // 2, None))]
+    halves = [
+        [column[part] for column in columns]
+        for part in (slice(None, count // 2), slice(count // 2, None))
+    ]
     (first, _), (second, _) = (_at_each_point(name, backend, half, by, prepared) for half in halves)
     return [np.concatenate(pair) for pair in zip(first, second)], words
 
@@ -186,7 +245,10 @@ def rounded(columns: Sequence[Array], dtype: str) -> list[Array]:
     with np.errstate(over="ignore", under="ignore"):
         narrow = [column.astype(dtype) for column in columns]
         squares = [there * there for there in narrow]
-    held = [np.isfinite(square) & ((square != 0) | (column == 0)) for square, column in zip(squares, columns)]
+    held = [
+        np.isfinite(square) & ((square != 0) | (column == 0))
+        for square, column in zip(squares, columns)
+    ]
     return [there[np.logical_and.reduce(held)] for there in narrow]
 
 
@@ -195,7 +257,8 @@ def sweep(name: str, backend: AutoBackend, limit: int, dtype: str = "float64") -
     exact = FUNCTIONS[name]
     columns = rounded(points(name, exact.axes, limit), dtype)
     places = [n for n, slope in enumerate(exact.slopes) if slope is not None]
-    prepared = hasattr(backend, "jit")  # an engine that compiles would take every step of every function by itself
+    # an engine that compiles would take every step of every function by itself
+    prepared = hasattr(backend, "jit")
     findings = []
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -203,7 +266,8 @@ def sweep(name: str, backend: AutoBackend, limit: int, dtype: str = "float64") -
         results, words = _at_each_point(name, backend, columns, places, prepared)
         values = results[0]
         for place, result in zip(places, results[1:]):
-            if words and len(places) > 1 and np.all(np.isnan(result)):  # perhaps because of another argument
+            # perhaps because of another argument
+            if words and len(places) > 1 and np.all(np.isnan(result)):
                 (alone, result), words = _at_each_point(name, backend, columns, [place], prepared)
                 values = alone if np.all(np.isnan(values)) else values
             findings.append(_compared(name, backend, place, columns, result, plain, words))
@@ -211,21 +275,44 @@ def sweep(name: str, backend: AutoBackend, limit: int, dtype: str = "float64") -
 
 
 def _compared(
-    name: str, backend: AutoBackend, by: int, columns: Sequence[Array], result: Array, plain: Array, words: str
+    name: str,
+    backend: AutoBackend,
+    by: int,
+    columns: Sequence[Array],
+    result: Array,
+    plain: Array,
+    words: str,
 ) -> Finding:
     dtype = columns[0].dtype.name
     precision = PRECISIONS[dtype]
     finding = Finding(name, type(backend).__name__, by, words=words, dtype=dtype)
-    for args, got, value in zip(zip(*[column.tolist() for column in columns]), result.tolist(), plain.tolist()):
+    for args, got, value in zip(
+        zip(*[column.tolist() for column in columns]), result.tolist(), plain.tolist()
+    ):
         row = references(name, args, precision.epsilon)
         reference, exact = row[by + 1], row[0]
         if by < 0:
-            same = got == value or (np.isnan(got) and np.isnan(value)) or abs(got - value) <= precision.tolerance * abs(value)
-            wrong = 0.0 if same else error(got, reference, 0.0, precision) if reference is not None else np.inf
+            same = (
+                got == value
+                or (np.isnan(got) and np.isnan(value))
+                or abs(got - value) <= precision.tolerance * abs(value)
+            )
+            wrong = (
+                0.0
+                if same
+                else error(got, reference, 0.0, precision)
+                if reference is not None
+                else np.inf
+            )
         elif exact is None or not np.isfinite(value):
             continue  # no derivative either
         else:
-            slack = 64 * precision.epsilon * float(min(abs(exact[0]), mpf(precision.huge))) / max(1.0, abs(args[by]))
+            slack = (
+                64
+                * precision.epsilon
+                * float(min(abs(exact[0]), mpf(precision.huge)))
+                / max(1.0, abs(args[by]))
+            )
             wrong = error(got, reference, slack, precision)
         if wrong <= precision.tolerance:
             finding.right += 1
@@ -234,7 +321,9 @@ def _compared(
             finding.refused += 1
         else:
             wanted = value if reference is None else float(reference[0])
-            finding.wrong.append(f"({', '.join(f'{x:.6g}' for x in args)}): {got!r}, wanted {wanted!r}")
+            finding.wrong.append(
+                f"({', '.join(f'{x:.6g}' for x in args)}): {got!r}, wanted {wanted!r}"
+            )
     return finding
 
 
@@ -247,7 +336,9 @@ def offered(name: str, backend: AutoBackend) -> bool:
 
     called = name.partition("[")[0]
     module, _, attribute = called.partition(".")
-    function = getattr(np if module == "np" else importlib.import_module("scipy.special"), attribute)
+    function = getattr(
+        np if module == "np" else importlib.import_module("scipy.special"), attribute
+    )
     try:
         return engine_of(library).functions[function] is not None
     except NumpyCodeError:
@@ -284,26 +375,31 @@ _LONGEST = 3.0
 
 
 def cost(name: str, backend: AutoBackend) -> float | None:
-    """How long a prepared value and gradient takes for ordinary numbers, in times of SciPy's value alone.
+    """How long a prepared value and gradient takes for ordinary numbers, in times of SciPy's value
+    alone.
 
-    The fastest of interleaved rounds; of fewer numbers where these would take too long. None where the engine has no derivative
-    by any argument.
+    The fastest of interleaved rounds; of fewer numbers where these would take too long. None where
+    the engine has no derivative by any argument.
     """
     f = numpy_code(name)
     columns = points(name, FUNCTIONS[name].axes, 1_000)
-    ordinary = np.logical_and.reduce([(np.abs(column) > 0.01) & (np.abs(column) < 50) for column in columns])
+    ordinary = np.logical_and.reduce(
+        [(np.abs(column) > 0.01) & (np.abs(column) < 50) for column in columns]
+    )
     with np.errstate(all="ignore"):
         ordinary &= np.isfinite(f(*columns))
     by = tuple([n for n, slope in enumerate(FUNCTIONS[name].slopes) if slope is not None])
     positive = np.logical_and.reduce([ordinary, *[column > 0 for column in columns]])
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for there in (ordinary, positive):  # where some of the numbers are refused, of those that are everywhere defined
+        # where some of the numbers are refused, of those that are everywhere defined
+        for there in (ordinary, positive):
             chosen = [column[there] for column in columns]
             found = _timed(name, backend, chosen, by, _PADDED)
             if found is not None:
                 ratio, once = found
-                if once * _SIZE / _PADDED < _LONGEST / 2 or once < 0.1:  # much of which does not grow with the numbers
+                # much of which does not grow with the numbers
+                if once * _SIZE / _PADDED < _LONGEST / 2 or once < 0.1:
                     ratio, _ = _timed(name, backend, chosen, by, _SIZE) or found
                 return ratio
     return None
@@ -319,14 +415,19 @@ def _timed(
     try:
         call = _compiled(name, backend, "float64", by, size)
         call(*args)
-    except (NumpyCodeError, NotImplementedError, ValueError):  # by one of the arguments, or for some of the numbers
+    except (
+        NumpyCodeError,
+        NotImplementedError,
+        ValueError,
+    ):  # by one of the arguments, or for some of the numbers
         return None
     both: list[Callable[[], Any]] = [lambda: call(*args), lambda: f(*chosen)]
     fastest = [np.inf, np.inf]
     begun = time.perf_counter()
     for _ in range(_ROUNDS):
         for n, timed in enumerate(both):
-            start = time.process_time()  # others may use the machine, too, and stop a long call more than a short one
+            # others may use the machine, too, and stop a long call more than a short one
+            start = time.process_time()
             timed()
             fastest[n] = min(fastest[n], time.process_time() - start)
         if time.perf_counter() - begun > _LONGEST:
@@ -334,7 +435,8 @@ def _timed(
     return fastest[0] / fastest[1], fastest[0]
 
 
-# The table -----------------------------------------------------------------------------------------------------------
+# The table
+# ------------------------------------------------------------------------------------------------
 
 
 def markdown(findings: Sequence[Finding]) -> str:
@@ -351,9 +453,17 @@ def markdown(findings: Sequence[Finding]) -> str:
             groups.setdefault(title, []).append(name)
     parts = []
     for title, names in groups.items():
-        lines = [f"**{title}**", "", "| function | " + " | ".join(backends) + " |", "| --- |" + " --- |" * len(backends)]
+        lines = [
+            f"**{title}**",
+            "",
+            "| function | " + " | ".join(backends) + " |",
+            "| --- |" + " --- |" * len(backends),
+        ]
         for name in names:
-            row = [_cell(cells[name, backend]) if (name, backend) in cells else "" for backend in backends]
+            row = [
+                _cell(cells[name, backend]) if (name, backend) in cells else ""
+                for backend in backends
+            ]
             lines.append(f"| `{name}` | " + " | ".join(row) + " |")
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
@@ -365,18 +475,25 @@ def _cell(findings: Sequence[Finding]) -> str:
     for finding in findings:
         of_dtypes.setdefault(finding.dtype, []).append(finding)
     words = [_in_words(dtype, own) for dtype, own in of_dtypes.items()]
-    return "; ".join([*words, *[f"{_short(finding.cost)}x" for finding in findings if finding.cost is not None]])
+    return "; ".join(
+        [*words, *[f"{_short(finding.cost)}x" for finding in findings if finding.cost is not None]]
+    )
 
 
 def _in_words(dtype: str, findings: Sequence[Finding]) -> str:
     """The largest error of the value and the derivatives, and how much is refused."""
-    wrong, right = sum(len(finding.wrong) for finding in findings), sum(finding.right for finding in findings)
+    wrong, right = (
+        sum(len(finding.wrong) for finding in findings),
+        sum(finding.right for finding in findings),
+    )
     if wrong:
         return f"wrong at {wrong}"
     if not right:
         return "refused"
     worst = max(finding.worst for finding in findings)
-    refused = sum(finding.refused for finding in findings) / (right + sum(finding.refused for finding in findings))
+    refused = sum(finding.refused for finding in findings) / (
+        right + sum(finding.refused for finding in findings)
+    )
     size = "✓" if worst < PRECISIONS[dtype].epsilon else f"{worst:.0e}"
     return size + (f" ({max(refused, 0.01):.0%} refused)" if refused else "")
 

@@ -1,4 +1,6 @@
-"""The table of functions: one row for each, one column for each backend, and what is behind every cell that is not right."""
+"""The table of functions: one row for each, one column for each backend, and what is behind every
+cell that is not right.
+"""
 
 from __future__ import annotations
 
@@ -71,24 +73,38 @@ def run(
                 status, message = "refused", f"{type(refused).__name__}: {refused}"
             known = known_failure(use, backend, mode)
             if known is not None and status != "right":
-                trials.append(Trial(use.key, name, mode, "known", message, known.reason, known.link))
+                trials.append(
+                    Trial(use.key, name, mode, "known", message, known.reason, known.link)
+                )
             else:
                 trials.append(Trial(use.key, name, mode, status, message))
     return trials
 
 
-def unexpected(trials: Iterable[Trial], backend: AutoBackend, prefix: str = "function:") -> list[KnownFailure]:
-    """The known failures of functions that failed nowhere: they can be taken out of the backend's folder."""
+def unexpected(
+    trials: Iterable[Trial], backend: AutoBackend, prefix: str = "function:"
+) -> list[KnownFailure]:
+    """The known failures of functions that failed nowhere: they can be taken out of the backend's
+    folder.
+    """
     used = {(trial.reason, trial.link) for trial in trials if trial.status == "known"}
     listed = [known for known in find(backend).known_failures if known.scenario.startswith(prefix)]
     return [known for known in listed if (known.reason, known.link) not in used]
 
 
-_SIGNS: dict[Status, str] = {"right": "✓", "known": "known", "refused": "refused", "wrong": "wrong", "unexpected": "?"}
+_SIGNS: dict[Status, str] = {
+    "right": "✓",
+    "known": "known",
+    "refused": "refused",
+    "wrong": "wrong",
+    "unexpected": "?",
+}
 
 
 def markdown(trials: Sequence[Trial]) -> str:
-    """A row for each function, a column for each backend; what is not right in all modes is explained below."""
+    """A row for each function, a column for each backend; what is not right in all modes is
+    explained below.
+    """
     keys = list(dict.fromkeys(trial.key for trial in trials))
     backends = list(dict.fromkeys(trial.backend for trial in trials))
     notes: dict[tuple[str, str], int] = {}
@@ -103,7 +119,9 @@ def markdown(trials: Sequence[Trial]) -> str:
         name = key.partition(":")[2].replace("|", "\\|")
         lines.append(f"| `{name}` | " + " | ".join(row) + " |")
     lines.append("")
-    lines.extend(f"{number}. {reason} ([upstream]({link}))" for (reason, link), number in notes.items())
+    lines.extend(
+        f"{number}. {reason} ([upstream]({link}))" for (reason, link), number in notes.items()
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -115,7 +133,15 @@ def _cell(trials: Sequence[Trial], notes: dict[tuple[str, str], int]) -> str:
         return "✓"
     modes = list(dict.fromkeys(trial.mode for trial in bad))
     whole = len(modes) == len({trial.mode for trial in trials})
-    numbers = [str(notes.setdefault((o.reason, o.link), len(notes) + 1)) for o in bad if o.status == "known"]
+    numbers = [
+        str(notes.setdefault((o.reason, o.link), len(notes) + 1))
+        for o in bad
+        if o.status == "known"
+    ]
     words = dict.fromkeys(_SIGNS[trial.status] for trial in bad)
     where = "" if whole else " in " + ", ".join(modes)
-    return ", ".join(words) + where + (" (" + ", ".join(dict.fromkeys(numbers)) + ")" if numbers else "")
+    return (
+        ", ".join(words)
+        + where
+        + (" (" + ", ".join(dict.fromkeys(numbers)) + ")" if numbers else "")
+    )

@@ -1,4 +1,6 @@
-"""`python -m adinterface_studies fuzz`: random programs on every engine, by Hypothesis, which shrinks what fails."""
+"""`python -m adinterface_studies fuzz`: random programs on every engine, by Hypothesis, which
+shrinks what fails.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,15 @@ class Found(AssertionError):
 
 
 def search(
-    backends: Sequence[AutoBackend], number: int, examples: int = EXAMPLES, known: Sequence[Found] = (), **options: Any
+    backends: Sequence[AutoBackend],
+    number: int,
+    examples: int = EXAMPLES,
+    known: Sequence[Found] = (),
+    **options: Any,
 ) -> Found | None:
-    """The smallest wrong program among so many, which the number decides; None if all are right. known: is not found again."""
+    """The smallest wrong program among so many, which the number decides; None if all are right.
+    known: is not found again.
+    """
     seen = {(each.program.backend, each.program.check, each.words[:40]) for each in known}
 
     @seed(number)
@@ -46,7 +54,11 @@ def search(
     def tried(program: Program | None) -> None:
         assume(program is not None)
         words = wrong(program)
-        if words is not None and program is not None and (program.backend, program.check, words[:40]) not in seen:
+        if (
+            words is not None
+            and program is not None
+            and (program.backend, program.check, words[:40]) not in seen
+        ):
             raise Found(program, words)
 
     try:
@@ -62,9 +74,20 @@ def main(argv: Sequence[str]) -> int:
     from ..options import backends, parser
 
     made: argparse.ArgumentParser = parser("fuzz", __doc__)
-    made.add_argument("--searches", type=int, default=10, metavar="N", help=f"each has {EXAMPLES} programs (default: 10)")
+    made.add_argument(
+        "--searches",
+        type=int,
+        default=10,
+        metavar="N",
+        help=f"each has {EXAMPLES} programs (default: 10)",
+    )
     made.add_argument("--minutes", type=float, metavar="M", help="search for so long instead")
-    made.add_argument("--seed", type=int, default=0, help="the number of the first search, which decides its programs")
+    made.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="the number of the first search, which decides its programs",
+    )
     options = made.parse_args(argv)
     chosen = backends(options.backend)
     end = None if options.minutes is None else time.monotonic() + 60 * options.minutes

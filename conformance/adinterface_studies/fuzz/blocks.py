@@ -1,7 +1,9 @@
-"""Compositions: operators in operators, rules, loops and containers, as text that changes the vector `x`.
+"""Compositions: operators in operators, rules, loops and containers, as text that changes the
+vector `x`.
 
-In a text, `F0` and `F1` are the inner functions of the block, from a vector to a vector of the same shape. `B` is the backend
-value of the program, `X` a NumPy array like `x`. The value without an engine must be that with one.
+In a text, `F0` and `F1` are the inner functions of the block, from a vector to a vector of the same
+shape. `B` is the backend value of the program, `X` a NumPy array like `x`. The value without an
+engine must be that with one.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from hypothesis import strategies as st
 class Block:
     """One kind of statement: its text, and what stands before it in the module.
 
-    bodies: the number of inner functions. kinds: "f" for real numbers, "c" for complex ones. order: how often it
-    differentiates. hooked: the derivative is not that of the value. engines: the text and setup of engines with own words.
+    bodies: the number of inner functions. kinds: "f" for real numbers, "c" for complex ones. order:
+    how often it differentiates. hooked: the derivative is not that of the value. engines: the text
+    and setup of engines with own words.
     """
 
     name: str
@@ -34,7 +37,14 @@ BLOCKS: dict[str, Block] = {}
 
 
 def add(
-    name: str, text: str, setup: str = "", *, bodies: int = 0, kinds: str = "fc", order: int = 0, hooked: bool = False
+    name: str,
+    text: str,
+    setup: str = "",
+    *,
+    bodies: int = 0,
+    kinds: str = "fc",
+    order: int = 0,
+    hooked: bool = False,
 ) -> None:
     """Add a block."""
     BLOCKS[name] = Block(name, text.strip("\n"), setup.strip("\n"), bodies, kinds, order, hooked)
@@ -46,9 +56,11 @@ def in_engine(engine: str, name: str, text: str, setup: str) -> None:
     BLOCKS[name] = replace(BLOCKS[name], engines={**BLOCKS[name].engines, **own})
 
 
-# Operators -------------------------------------------------------------------------------------------------------------
+# Operators
+# ------------------------------------------------------------------------------------------------
 
-#: What an operator differentiates, its arguments, and the new vector; `{c}` is the place of what is constant.
+#: What an operator differentiates, its arguments, and the new vector; `{c}` is the place of what is
+#: constant.
 OPERATORS = {
     "gradient": ("total(F0(t))", "x{c}", "r[0]"),
     "value_and_gradient": ("total(F0(t))", "x{c}", "r.gradient[0] * r.value"),
@@ -66,7 +78,8 @@ _SECOND = "second_derivative", "hvp", "hessian", "diagonal_hessian"
 for _name in OPERATORS:
     _real = _name in (*_SECOND, "jacobian", "derivative")
     add(_name, "", bodies=1, kinds="f" if _real else "fc", order=2 if _name in _SECOND else 1)
-#: How what is constant shares with what is differentiated: the parameter, the factor in f, the argument, the keyword.
+#: How what is constant shares with what is differentiated: the parameter, the factor in f, the
+#: argument, the keyword.
 SHARES = {
     "none": ("", "", "", ""),
     "same": (", c", " * c", "Constant(x)", ""),
@@ -88,15 +101,21 @@ def operator_text(draw: st.DrawFn, name: str) -> tuple[str, str]:
     args = args.format(c=f", {constant}" if constant else "", n=", None" if constant else "")
     result = result.format(n=", None" if constant else "")
     args += f", {keyword}" if keyword else ""
-    f = f"lambda t{parameter}: {f.replace('F0(t)', f'F0(t){factor}').replace('F0(x * t)', f'F0(x * t){factor}')}"
+    f = (
+        f"lambda t{parameter}:"
+        f" {f.replace('F0(t)', f'F0(t){factor}').replace('F0(x * t)', f'F0(x * t){factor}')}"
+    )
     if place == "outside":
-        return f"x = {result.replace('r.', 'made.')}", re.sub(r"\bx\b", "X", f"made = {name}({f}, B, {args})")
+        return f"x = {result.replace('r.', 'made.')}", re.sub(
+            r"\bx\b", "X", f"made = {name}({f}, B, {args})"
+        )
     if place == "prepared":
         return f"r = prepare({name}, {f}, B, {args})({args})\nx = {result}", ""
     return f"r = {name}({f}, B, {args})\nx = {result}", ""
 
 
-# Elementary functions ------------------------------------------------------------------------------------------------
+# Elementary functions
+# ------------------------------------------------------------------------------------------------
 
 add("sine", "x = xp.sin(x)")
 add("square", "x = x * x + 0.3 * x")
@@ -105,10 +124,12 @@ add("reversed", "x = xp.flip(x) * x")
 add("exponential", "x = xp.exp(0.3 * x)")
 add("conjugate", "x = xp.conj(x) * x[0]", kinds="c")
 
-# Operators around operators, containers ----------------------------------------------------------------------------
+# Operators around operators, containers
+# ----------------------------------------------------------------------------
 
 add(
-    "batched", "x = xp.sum(batched(gradient, lambda t: total(F0(t)), B, Each(xp.stack([x, x * 0.5])))[0], axis=0)",
+    "batched",
+    "x = xp.sum(batched(gradient, lambda t: total(F0(t)), B, Each(xp.stack([x, x * 0.5])))[0], axis=0)",
     bodies=1, order=1,
 )  # fmt: skip
 add(
@@ -117,10 +138,16 @@ add(
     bodies=1, order=1,
 )  # fmt: skip
 add(
-    "dict", 'x = gradient(lambda d: total(F0(d["a"]) * d["b"]), B, {"a": x, "b": Constant(x), "name": "x"})[0]["a"]',
+    "dict",
+    'x = gradient(lambda d: total(F0(d["a"]) * d["b"]), B, {"a": x, "b": Constant(x), "name": "x"})[0]["a"]',
     bodies=1, order=1,
 )  # fmt: skip
-add("list", "r = gradient(lambda d: total(F0(d[0]) * d[1]), B, [x, x])[0]\nx = r[0] - 0.5 * r[1]", bodies=1, order=1)
+add(
+    "list",
+    "r = gradient(lambda d: total(F0(d[0]) * d[1]), B, [x, x])[0]\nx = r[0] - 0.5 * r[1]",
+    bodies=1,
+    order=1,
+)
 COUPLE = """
 @dataclass
 class Couple:
@@ -132,14 +159,26 @@ add(
     "r = pullback(lambda p: Couple(F0(p.a) * p.b, p.b), B, Couple(x, x * 0.5)).back(Couple(x, None))[0]\nx = r.a + r.b",
     COUPLE, bodies=1, order=1,
 )  # fmt: skip
-add("back inside", "back = pullback(F0, B, x).back\nx = gradient(lambda t: total(back(t)[0] * t), B, x)[0]", bodies=1, order=2)
 add(
-    "push inside", "push = linearize(F0, B, x).push\nx = gradient(lambda t: total(push(t) * t), B, x)[0]",
+    "back inside",
+    "back = pullback(F0, B, x).back\nx = gradient(lambda t: total(back(t)[0] * t), B, x)[0]",
+    bodies=1,
+    order=2,
+)
+add(
+    "push inside",
+    "push = linearize(F0, B, x).push\nx = gradient(lambda t: total(push(t) * t), B, x)[0]",
     bodies=1, order=2,
 )  # fmt: skip
-add("own gradient", "x = gradient(lambda t: total(F0(t)), B, x * 1.0)[0] * total(x)", bodies=1, order=1)
+add(
+    "own gradient",
+    "x = gradient(lambda t: total(F0(t)), B, x * 1.0)[0] * total(x)",
+    bodies=1,
+    order=1,
+)
 
-# Rules ---------------------------------------------------------------------------------------------------------------
+# Rules
+# ------------------------------------------------------------------------------------------------
 
 add("rule", "x = ruled(x)", """
 ruled = rule(lambda x: array_namespace(x).sin(x))
@@ -150,7 +189,11 @@ pushed = rule(lambda x: x * x)
 pushed.pushforward(lambda tangents, value, x: 2 * x * tangents[0])
 """)  # fmt: skip
 add("scalar rule", "x = curve(x)", "curve = scalar_rule(lambda x: x * x, lambda value, x: 2 * x)")
-add("host scalar rule", "x = host_sine(x)", "host_sine = scalar_rule(np.sin, lambda value, x: array_namespace(x).cos(x))")
+add(
+    "host scalar rule",
+    "x = host_sine(x)",
+    "host_sine = scalar_rule(np.sin, lambda value, x: array_namespace(x).cos(x))",
+)
 add("host rule", "x = hosted(x)", """
 hosted = rule(host=True)(lambda x: np.cos(x))
 hosted.pullback(lambda cotangent, value, x: -cotangent * conj(array_namespace(x).sin(x)))
@@ -177,7 +220,8 @@ add("checkpoint", "x = checkpoint(F0)(x)", bodies=1)
 add("straight_through", "x = straight_through(lambda x: x * 1.0, F0)(x)", bodies=1, hooked=True)
 add("ignore_derivatives", "x = ignore_derivatives(x) * F0(x)", bodies=1, hooked=True)
 
-# Loops ---------------------------------------------------------------------------------------------------------------
+# Loops
+# ------------------------------------------------------------------------------------------------
 
 add("scan", "x = scan(lambda c, s: (F0(c), None), x, None, length=2)[0]", bodies=1)
 add(
@@ -185,7 +229,11 @@ add(
     "c, y = scan(lambda c, s: (F0(c) + s * 0.5, c * s), x, xp.stack([x, x * 0.5]))\nx = c + y[1]",
     bodies=1,
 )
-add("scan checkpoint", "x = scan(lambda c, s: (F0(c), None), x, None, length=3, checkpoint=1)[0]", bodies=1)
+add(
+    "scan checkpoint",
+    "x = scan(lambda c, s: (F0(c), None), x, None, length=3, checkpoint=1)[0]",
+    bodies=1,
+)
 add("scan writes", """
 def step(c, s):
     c *= 0.5
@@ -194,14 +242,19 @@ c, y = scan(step, x, None, length=2)
 x = x * c + y[0]
 """)  # fmt: skip
 add("fori_loop", "x = fori_loop(0, 2, lambda i, c: F0(c), x)", bodies=1)
-add("while_loop", "x = while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, F0(c[1])), (0, x))[1]", bodies=1)
+add(
+    "while_loop",
+    "x = while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, F0(c[1])), (0, x))[1]",
+    bodies=1,
+)
 add(
     "cond",
     "x = cond(xp.sum(xp.abs(x) ** 2) < 100.0, F0, F1, x)",
     bodies=2,
 )
 
-# Equations -----------------------------------------------------------------------------------------------------------
+# Equations
+# ------------------------------------------------------------------------------------------------
 
 ITERATE = """
 def iterate(g, y):
@@ -215,7 +268,8 @@ add(
     ITERATE, bodies=1, order=1,
 )  # fmt: skip
 add(
-    "fixed_point", "x = fixed_point(lambda y, a: 0.1 * array_namespace(y).sin(y) + damped(F0(a)), x * 0, x, solver=iterate)",
+    "fixed_point",
+    "x = fixed_point(lambda y, a: 0.1 * array_namespace(y).sin(y) + damped(F0(a)), x * 0, x, solver=iterate)",
     ITERATE, bodies=1, order=1,
 )  # fmt: skip
 add(
@@ -227,7 +281,8 @@ def solved(matvec, b):
     bodies=1, order=1,
 )  # fmt: skip
 
-# Writes, threads, what engines have of their own -----------------------------------------------------
+# Writes, threads, what engines have of their own
+# -----------------------------------------------------
 
 add("written", "y = x * 1.0\ny[0] = x[1] * x[0]\nx = y")
 add("NumPy code", "x = scaled(x)", """
@@ -264,11 +319,13 @@ add("custom once", "x = x * x")
 add("compiled", "x = F0(x)", bodies=1)
 add("layer", 'x = layer["a"] * x + layer["b"]', 'layer = {"a": 0.8, "b": 0.3}')
 add(
-    "gradient of layer", 'x = gradient(lambda m: total(F0(m["a"] * x + m["b"])), B, {"a": X * 0.5, "b": X * 1.0})[0]["a"]',
+    "gradient of layer",
+    'x = gradient(lambda m: total(F0(m["a"] * x + m["b"])), B, {"a": X * 0.5, "b": X * 1.0})[0]["a"]',
     bodies=1, order=1,
 )  # fmt: skip
 
-# In the words of engines: f is also evaluated without an engine, on NumPy arrays -------------------------------------------
+# In the words of engines: f is also evaluated without an engine, on NumPy arrays
+# -------------------------------------------
 
 in_engine("torch", "custom", "x = Sine.apply(x) if isinstance(x, torch.Tensor) else xp.sin(x)", """
 import torch
@@ -294,7 +351,8 @@ class Square(torch.autograd.Function):
         return 2 * cotangent * ctx.saved_tensors[0].conj()
 """)  # fmt: skip
 in_engine(
-    "torch", "compiled", 'x = torch.compile(F0, backend="aot_eager")(x) if isinstance(x, torch.Tensor) else F0(x)',
+    "torch", "compiled",
+    'x = torch.compile(F0, backend="aot_eager")(x) if isinstance(x, torch.Tensor) else F0(x)',
     "import torch",
 )  # fmt: skip
 LAYER = """
@@ -331,7 +389,9 @@ def jax_square(x):
     return x * x
 jax_square.defvjp(lambda x: (x * x, x), lambda x, cotangent: (2 * x * cotangent,))
 """)  # fmt: skip
-in_engine("jax", "compiled", "x = jax.jit(F0)(x) if isinstance(x, jax.Array) else F0(x)", "import jax")
+in_engine(
+    "jax", "compiled", "x = jax.jit(F0)(x) if isinstance(x, jax.Array) else F0(x)", "import jax"
+)
 in_engine("autograd", "custom", "x = own_sine(x)", """
 import autograd
 own_sine = autograd.extend.primitive(np.sin)

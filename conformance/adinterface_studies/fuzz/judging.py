@@ -22,7 +22,9 @@ def direction(x: Any) -> Any:
     """A tangent of one argument."""
     arguments = Arguments((x,), {})
     rng = np.random.default_rng(1)
-    leaves = [np.round(rng.uniform(-1, 1, leaf.shape), 2).astype(leaf.dtype) for leaf in arguments.point]
+    leaves = [
+        np.round(rng.uniform(-1, 1, leaf.shape), 2).astype(leaf.dtype) for leaf in arguments.point
+    ]
     return arguments.tangents([leaf if leaf.ndim else leaf.item() for leaf in leaves])[0]
 
 
@@ -51,7 +53,11 @@ def agreement(scenario: Scenario, backend: AutoBackend) -> None:
             for n, (a, b) in enumerate(pairs):
                 scale = 1 + float(np.max(np.abs(b), initial=0.0))
                 assert_close(
-                    a, b, f"{part}, leaf {n}, as {type(other).__name__} has it", rtol, max(scale, case.scale(mine) or 0)
+                    a,
+                    b,
+                    f"{part}, leaf {n}, as {type(other).__name__} has it",
+                    rtol,
+                    max(scale, case.scale(mine) or 0),
                 )
 
 
@@ -62,21 +68,35 @@ def elsewhere(scenario: Scenario, backend: AutoBackend, others: tuple[Any, ...])
         plain = case.run()
         args, kwargs = case.given()
         apart = case.operation.directions == "second tuple"
-        there = (others, Arguments(others, {}).tangents(case.direction("tangents"))) if apart else others
+        there = (
+            (others, Arguments(others, {}).tangents(case.direction("tangents")))
+            if apart
+            else others
+        )
         fast = adinterface.prepare(scenario.operator, scenario.f, backend, *there, **kwargs)
         try:
             fast(*there, **kwargs)
         except Exception:  # what f cannot do there
             return
         for part, got in case.parts(fast(*args, **kwargs)).items():
-            assert_close(got, plain[part], f"{part}, prepared elsewhere", max(case.rtol(), 1e-9), case.scale(plain))
+            assert_close(
+                got,
+                plain[part],
+                f"{part}, prepared elsewhere",
+                max(case.rtol(), 1e-9),
+                case.scale(plain),
+            )
 
 
 def is_ours(error: BaseException | None) -> bool:
-    """Whether an error is a refusal: the library's own, or an engine's with a note; also where an engine wraps it."""
+    """Whether an error is a refusal: the library's own, or an engine's with a note; also where an
+    engine wraps it.
+    """
     while error is not None:
         notes = getattr(error, "__notes__", ())
-        if isinstance(error, AdinterfaceError) or not all("traceback" in note or "File " in note for note in notes):
+        if isinstance(error, AdinterfaceError) or not all(
+            "traceback" in note or "File " in note for note in notes
+        ):
             return True
         if re.search(r"adinterface\.[\w.]*Error: ", str(error)):
             return True

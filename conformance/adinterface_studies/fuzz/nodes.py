@@ -1,4 +1,6 @@
-"""The classes that the arguments of random programs are made of; a program imports them from here."""
+"""The classes that the arguments of random programs are made of; a program imports them from
+here.
+"""
 
 from __future__ import annotations
 

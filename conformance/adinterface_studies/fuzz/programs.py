@@ -1,6 +1,8 @@
-"""Random programs: a strategy of Hypothesis draws the text of a scenario, which runs when it is pasted.
+"""Random programs: a strategy of Hypothesis draws the text of a scenario, which runs when it is
+pasted.
 
-A program has arguments of any structure, statements on their leaves, and compositions: chains of blocks that change a vector.
+A program has arguments of any structure, statements on their leaves, and compositions: chains of
+blocks that change a vector.
 """
 
 from __future__ import annotations
@@ -78,14 +80,16 @@ def conj(x):
 #: Nothing in a program may be larger.
 LARGEST = 40.0
 _SHAPES = ((), (3,), (2,), (2, 3), (3, 3), (2, 2), (1, 3), (3, 1), (2, 3, 2), (1,), (0,), (0, 2))
-#: Checks of the kit on random programs; those of hooks leave out what compares the derivative with the value.
+#: Checks of the kit on random programs; those of hooks leave out what compares the derivative with
+#: the value.
 LAWS = (
-    "value", "companion", "structure", "dtype", "memory", "adjointness", "consistency", "linearity", "stacks",
-    "symmetry", "taylor", "constants", "outer", "maps_outside", "identity", "evaluations", "arguments_untouched", "received",
-    "own_arrays", "prepared", "batched", "snapshot", "sparse",
+    "value", "companion", "structure", "dtype", "memory", "adjointness", "consistency", "linearity",
+    "stacks", "symmetry", "taylor", "constants", "outer", "maps_outside", "identity", "evaluations",
+    "arguments_untouched", "received", "own_arrays", "prepared", "batched", "snapshot", "sparse",
 )  # fmt: skip
 OF_HOOKS = ("structure", "dtype", "memory", "linearity", "stacks", "prepared", "own_arrays")
-#: What is compared beside the laws: with another engine; a call that was prepared for other numbers and static values.
+#: What is compared beside the laws: with another engine; a call that was prepared for other numbers
+#: and static values.
 OWN = ("agreement", "elsewhere")
 #: How NumPy says that shapes, dtypes or numbers do not go together.
 _UNSUITABLE = (TypeError, ValueError, IndexError, ArithmeticError, np.linalg.LinAlgError)
@@ -117,10 +121,16 @@ class Program:
         else:
             call = f'law("{self.check}", scenario, B)'
         inner = inner_of(self.backend)
-        made = f"B = {inner!r}\n\n{self.setup}\n\n{self.f}\n\nB = {self.backend!r}\n" if inner != self.backend else ""
+        made = (
+            f"B = {inner!r}\n\n{self.setup}\n\n{self.f}\n\nB = {self.backend!r}\n"
+            if inner != self.backend
+            else ""
+        )
         made = made or f"B = {self.backend!r}\n\n{self.setup}\n\n{self.f}\n\n"
         narrow = any(dtype in arg for dtype in ("float32", "complex64") for arg in self.args)
-        return f"{PRELUDE.strip()}\n\n\n{made}{scenario}{', rtol=1e-4' if narrow else ''})\n{call}\n"
+        return (
+            f"{PRELUDE.strip()}\n\n\n{made}{scenario}{', rtol=1e-4' if narrow else ''})\n{call}\n"
+        )
 
     __repr__ = __str__
 
@@ -133,11 +143,14 @@ class Program:
 
 
 def inner_of(backend: AutoBackend) -> AutoBackend:
-    """The backend of the operators inside f: differences have another one, for they are noise inside themselves."""
+    """The backend of the operators inside f: differences have another one, for they are noise
+    inside themselves.
+    """
     return AutoAutograd() if isinstance(backend, AutoFiniteDifferences) else backend
 
 
-# Arguments -----------------------------------------------------------------------------------------------------------
+# Arguments
+# ------------------------------------------------------------------------------------------------
 
 
 class Texts(NamedTuple):
@@ -154,7 +167,10 @@ def numbers(draw: st.DrawFn, shape: tuple[int, ...], dtype: str) -> Texts:
     values: Any = np.round(rng.uniform(0.1, 1.4, shape) * rng.choice([-1, 1], shape), 2)
     if dtype.startswith("complex"):
         values = values + 1j * np.round(rng.uniform(-1, 1, shape), 2)
-    texts = [f"np.array({each.tolist()!r}, dtype={dtype!r})" for each in map(np.asarray, (values, -values))]
+    texts = [
+        f"np.array({each.tolist()!r}, dtype={dtype!r})"
+        for each in map(np.asarray, (values, -values))
+    ]
     return Texts(*[f"{text}.reshape({shape})" if 0 in shape else text for text in texts])
 
 
@@ -179,14 +195,17 @@ def trees(draw: st.DrawFn, dtype: str, depth: int) -> Texts:
     if not depth or not draw(st.integers(0, 2)):
         return draw(leaves(dtype))
     children = [draw(_children(dtype, depth - 1)) for _ in range(draw(st.integers(1, 3)))]
-    form = draw(st.sampled_from(["dict", "list", "tuple", "Pair", "Layer", "OrderedDict", "defaultdict"]))
+    form = draw(
+        st.sampled_from(["dict", "list", "tuple", "Pair", "Layer", "OrderedDict", "defaultdict"])
+    )
     both = []
     for texts in zip(*children):
         named = "{" + ", ".join(f"{name!r}: {text}" for name, text in zip("xyz", texts)) + "}"
         pair = ", ".join([*texts, "None"][:2])
         both.append({
-            "dict": named, "list": f"[{', '.join(texts)}]", "tuple": f"({', '.join(texts)},)", "Pair": f"Pair({pair})",
-            "Layer": f"Layer({pair})", "OrderedDict": f"OrderedDict({named})", "defaultdict": f"defaultdict(list, {named})",
+            "dict": named, "list": f"[{', '.join(texts)}]", "tuple": f"({', '.join(texts)},)",
+            "Pair": f"Pair({pair})", "Layer": f"Layer({pair})",
+            "OrderedDict": f"OrderedDict({named})", "defaultdict": f"defaultdict(list, {named})",
         }[form])  # fmt: skip
     return Texts(*both)
 
@@ -197,7 +216,9 @@ def _children(draw: st.DrawFn, dtype: str, depth: int) -> Texts:
     if kind == "constant":
         return constant(draw(leaves(dtype)))
     if kind == "static":
-        return draw(st.sampled_from([Texts(text, text) for text in ("None", "'text'", "2", "True")]))
+        return draw(
+            st.sampled_from([Texts(text, text) for text in ("None", "'text'", "2", "True")])
+        )
     return draw(trees(dtype, depth))
 
 
@@ -207,12 +228,13 @@ def constant(value: Texts) -> Texts:
 
 #: Static values of every kind, which decide what f does.
 _STATIC = [
-    Texts("'text'", "'word'"), Texts("True", "False"), Texts("2", "3"), Texts("Switch(2)", "Switch(3)"),
-    Texts("Switch(2).raised", "Switch(3).raised"),
+    Texts("'text'", "'word'"), Texts("True", "False"), Texts("2", "3"),
+    Texts("Switch(2)", "Switch(3)"), Texts("Switch(2).raised", "Switch(3).raised"),
 ]  # fmt: skip
 
 
-# Statements ----------------------------------------------------------------------------------------------------------
+# Statements
+# ------------------------------------------------------------------------------------------------
 
 
 class Scope:
@@ -233,7 +255,11 @@ class Scope:
             for path, leaf in leaves_inside(arg, name):
                 if has_derivative(leaf) or type(leaf) in _KINDS:
                     self.known[path] = eval(path, self.values)
-        first = next(path for path, value in self.known.items() if isinstance(value, (np.ndarray, np.generic)))
+        first = next(
+            path
+            for path, value in self.known.items()
+            if isinstance(value, (np.ndarray, np.generic))
+        )
         self.lines.append(f"xp = array_namespace({first})")
         exec(self.lines[0], self.values)
 
@@ -248,7 +274,11 @@ class Scope:
             except _UNSUITABLE:
                 return False
         value = scope[name]
-        if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in "fc" or value.size > 64:
+        if (
+            not isinstance(value, (np.ndarray, np.generic))
+            or value.dtype.kind not in "fc"
+            or value.size > 64
+        ):
             return False
         if not np.all(np.isfinite(value)) or np.max(np.abs(value), initial=0.0) >= LARGEST:
             return False
@@ -258,7 +288,8 @@ class Scope:
 
 
 _KINDS: dict[type, Fits] = {
-    int: integer, float: python, complex: python, str: word, bool: truth, Switch: switch, types.MethodType: method,
+    int: integer, float: python, complex: python, str: word, bool: truth, Switch: switch,
+    types.MethodType: method,
 }  # fmt: skip
 
 
@@ -271,11 +302,16 @@ def _fits(fits: Fits, value: Any) -> bool:
 
 
 @st.composite
-def statement(draw: st.DrawFn, scope: Scope, name: str, rules: Sequence[Rule], *, last: bool = False) -> bool:
+def statement(
+    draw: st.DrawFn, scope: Scope, name: str, rules: Sequence[Rule], *, last: bool = False
+) -> bool:
     """Add a statement that suits; False if none did."""
     for _ in range(4):
         rule = draw(st.sampled_from(rules))
-        fitting = [[each for each, value in scope.known.items() if _fits(fits, value)] for fits in rule.operands]
+        fitting = [
+            [each for each, value in scope.known.items() if _fits(fits, value)]
+            for fits in rule.operands
+        ]
         if not all(fitting):
             continue
         operands = [names[-1] if last else draw(st.sampled_from(names[::-1])) for names in fitting]
@@ -301,7 +337,13 @@ def composition(draw: st.DrawFn, scope: Scope, name: str) -> bool:
     x = scope.known[operand]
     written = _Chain(scope, name, x.dtype.kind)
     outermost = draw(written.chain(2, 3))
-    text = "\n\n".join([f"X = np.array({x.tolist()!r}, dtype={x.dtype.name!r})", *written.setups, *written.functions])
+    text = "\n\n".join(
+        [
+            f"X = np.array({x.tolist()!r}, dtype={x.dtype.name!r})",
+            *written.setups,
+            *written.functions,
+        ]
+    )
     text = re.sub(r"\b(X|layer|layer_of_x)\b", rf"\1_{name}", text)
     if not scope.tried(f"{name} = {outermost}({operand})", name, text):
         return False
@@ -324,10 +366,15 @@ class _Chain:
 
         @st.composite
         def drawn(draw: st.DrawFn) -> str:
-            texts = [draw(self.block(depth if n == 0 else 0, order)) for n in range(draw(st.integers(1, 2)))]
+            texts = [
+                draw(self.block(depth if n == 0 else 0, order))
+                for n in range(draw(st.integers(1, 2)))
+            ]
             name = f"{self.name}_{len(self.functions)}"
             body = "\n".join(["xp = array_namespace(x)", *texts, "return x"])
-            self.functions.append(f"def {name}(x):\n" + "\n".join(f"    {line}" for line in body.split("\n")))
+            self.functions.append(
+                f"def {name}(x):\n" + "\n".join(f"    {line}" for line in body.split("\n"))
+            )
             return name
 
         return drawn()
@@ -351,7 +398,10 @@ class _Chain:
                 text, made = (re.sub(r"\bmade\b", own, each) for each in (text, made))
             else:
                 (text, setup), made = block.engines.get(self.engine, (block.text, block.setup)), ""
-            text, made = (re.sub(r"\bF(\d)\b", lambda found: names[int(found[1])], each) for each in (text, made))
+            text, made = (
+                re.sub(r"\bF(\d)\b", lambda found: names[int(found[1])], each)
+                for each in (text, made)
+            )
             if setup and setup not in self.setups:
                 self.setups.append(setup)
             if made:  # it needs the functions before it
@@ -361,7 +411,8 @@ class _Chain:
         return drawn()
 
 
-# Programs ------------------------------------------------------------------------------------------------------------
+# Programs
+# ------------------------------------------------------------------------------------------------
 
 
 @st.composite
@@ -369,7 +420,9 @@ def programs(draw: st.DrawFn, backends: Sequence[AutoBackend]) -> Program | None
     """A program; None if nothing came of the draws."""
     backend = draw(st.sampled_from(backends))
     if any(field.name == "mode" for field in dataclasses.fields(backend)):
-        backend = dataclasses.replace(backend, mode=draw(st.sampled_from([None, "forward", "reverse"])))  # type: ignore[call-arg]
+        backend = dataclasses.replace(
+            backend, mode=draw(st.sampled_from([None, "forward", "reverse"]))
+        )  # type: ignore[call-arg]
     operation = draw(st.sampled_from(operations()))
     args = draw(_arguments(operation))
     values: dict[str, Any] = {}
@@ -378,7 +431,9 @@ def programs(draw: st.DrawFn, backends: Sequence[AutoBackend]) -> Program | None
     if not Arguments((point[0],), {}).leaves:
         return None
     scope = Scope(backend, point)
-    theme = draw(st.sampled_from([RULES, RULES, (*RULES, *STATIC * 3), (*RULES, *CAPTURED * 3), CAUGHT]))
+    theme = draw(
+        st.sampled_from([RULES, RULES, (*RULES, *STATIC * 3), (*RULES, *CAPTURED * 3), CAUGHT])
+    )
     deep = theme is CAUGHT
     for n in range(draw(st.integers(1, 5))):
         woven = not deep and draw(st.integers(0, 2)) == 0
@@ -387,7 +442,9 @@ def programs(draw: st.DrawFn, backends: Sequence[AutoBackend]) -> Program | None
     if not returned:
         return None
     source = "\n".join([*scope.lines, f"return {returned}"])
-    source = f"def f({', '.join('abcd'[: len(args)])}):\n" + "\n".join(f"    {line}" for line in source.split("\n"))
+    source = f"def f({', '.join('abcd'[: len(args)])}):\n" + "\n".join(
+        f"    {line}" for line in source.split("\n")
+    )
     if deep:
         source = "@numpy_function(deep=True)\n" + source.replace(scope.lines[0], "xp = np")
     program = Program(
@@ -406,8 +463,16 @@ def _holds(check: Any, operation: OperatorRow, backend: AutoBackend) -> bool:
 
 @st.composite
 def _arguments(draw: st.DrawFn, operation: OperatorRow) -> list[Texts]:
-    needs_real = operation.order == 2 or bool({"jacobian", "hessian"} & set(operation.forms)) or operation.takes == "one number"
-    dtype = draw(st.sampled_from(["float64"] * 6 + ["float32"] + ([] if needs_real else ["complex128", "complex64"])))
+    needs_real = (
+        operation.order == 2
+        or bool({"jacobian", "hessian"} & set(operation.forms))
+        or operation.takes == "one number"
+    )
+    dtype = draw(
+        st.sampled_from(
+            ["float64"] * 6 + ["float32"] + ([] if needs_real else ["complex128", "complex64"])
+        )
+    )
     one = operation.takes != "arguments"
     args = [draw(numbers((), dtype) if operation.takes == "one number" else trees(dtype, 2))]
     for _ in range(draw(st.integers(0, 2))):
@@ -415,16 +480,26 @@ def _arguments(draw: st.DrawFn, operation: OperatorRow) -> list[Texts]:
         if kind == "static":
             args.append(constant(draw(st.sampled_from(_STATIC))))
         else:
-            args.append(constant(draw(leaves(dtype))) if one or kind == "constant" else draw(trees(dtype, 1)))
+            args.append(
+                constant(draw(leaves(dtype)))
+                if one or kind == "constant"
+                else draw(trees(dtype, 1))
+            )
     return args
 
 
 def _returned(draw: Callable[..., Any], scope: Scope, operation: OperatorRow) -> str:
     """What f returns: a scalar, perhaps with something auxiliary, or a tree."""
-    names = [name for name, value in scope.known.items() if isinstance(value, (np.ndarray, np.generic))]
+    names = [
+        name for name, value in scope.known.items() if isinstance(value, (np.ndarray, np.generic))
+    ]
     if operation.output == "tree":
         chosen = [names[-1], *draw(st.lists(st.sampled_from(names), max_size=2))]
-        return chosen[0] if len(chosen) == 1 else f'{{"first": {chosen[0]}, "rest": [{", ".join(chosen[1:])}]}}'
+        return (
+            chosen[0]
+            if len(chosen) == 1
+            else f'{{"first": {chosen[0]}, "rest": [{", ".join(chosen[1:])}]}}'
+        )
     if not draw(statement(scope, "s0", SCALARS, last=True)):
         return ""
     other = draw(st.booleans()) and draw(statement(scope, "s1", SCALARS))
@@ -436,7 +511,11 @@ def _returned(draw: Callable[..., Any], scope: Scope, operation: OperatorRow) ->
 
 def _with_direction(operation: OperatorRow, args: list[str]) -> list[str]:
     """The arguments of the operator: with a direction after the first, if it takes one."""
-    return [args[0], f"direction({args[0]})", *args[1:]] if operation.directions == "second argument" else args
+    return (
+        [args[0], f"direction({args[0]})", *args[1:]]
+        if operation.directions == "second argument"
+        else args
+    )
 
 
 __all__ = ["LAWS", "Program", "Scenario", "programs"]

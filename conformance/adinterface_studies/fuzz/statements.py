@@ -15,8 +15,10 @@ from .nodes import Switch
 
 #: Which values an operand may have.
 Fits = Callable[[Any], bool]
-#: What is special about a statement: a branch on a value; something decided by a static value; a rule that captures what may be
-#: differentiated; an exception of NumPy code that is caught. A branch cannot be compiled, unless NumPy code is copied.
+#: What is special about a statement: a branch on a value; something decided by a static value; a
+#: rule that captures what may be
+#: differentiated; an exception of NumPy code that is caught. A branch cannot be compiled, unless
+#: NumPy code is copied.
 Kind = Literal["", "branch", "static", "captured", "caught"]
 
 
@@ -159,17 +161,20 @@ RULES: tuple[Rule, ...] = (
     *[
         Rule("{n} = " + text, (every,), _small)
         for text in (
-            "xp.sin({0})", "xp.cos({0} + 0.3)", "xp.exp({0} / 2)", "{0} ** 2", "{0} ** 3", "-{0}", "2.0 * {0}",
-            "{0} - 0.5", "xp.square({0})", "{0} * {0}", "1 - {0}", "xp.sinh({0} / 2)", "{0} + xp.ones_like({0})",
+            "xp.sin({0})", "xp.cos({0} + 0.3)", "xp.exp({0} / 2)", "{0} ** 2", "{0} ** 3", "-{0}",
+            "2.0 * {0}", "{0} - 0.5", "xp.square({0})", "{0} * {0}", "1 - {0}", "xp.sinh({0} / 2)",
+            "{0} + xp.ones_like({0})",
         )
     ],
     *[
         Rule("{n} = " + text, (real,))
         for text in (
-            "xp.tanh({0})", "xp.atan({0})", "xp.log(1.5 + {0} * {0})", "xp.sqrt(1.0 + {0} * {0})", "1.0 / (2.0 + {0} * {0})",
-            "xp.asinh({0})", "xp.log1p({0} ** 2)", "xp.expm1({0} / 4)", "xp.exp(-{0} * {0})", "xp.acos(xp.sin({0}) / 2)",
-            "(0.5 + {0} ** 2) ** 1.5", "xp.where(xp.isfinite({0}), {0}, xp.zeros_like({0}))", "xp.cosh({0} / 3)",
-            "xp.reciprocal(1.5 + xp.sin({0}))", "xp.atanh({0} / (2 + {0} ** 2))", "2.0 ** xp.sin({0})",
+            "xp.tanh({0})", "xp.atan({0})", "xp.log(1.5 + {0} * {0})", "xp.sqrt(1.0 + {0} * {0})",
+            "1.0 / (2.0 + {0} * {0})", "xp.asinh({0})", "xp.log1p({0} ** 2)", "xp.expm1({0} / 4)",
+            "xp.exp(-{0} * {0})", "xp.acos(xp.sin({0}) / 2)", "(0.5 + {0} ** 2) ** 1.5",
+            "xp.where(xp.isfinite({0}), {0}, xp.zeros_like({0}))", "xp.cosh({0} / 3)",
+            "xp.reciprocal(1.5 + xp.sin({0}))", "xp.atanh({0} / (2 + {0} ** 2))",
+            "2.0 ** xp.sin({0})",
         )
     ],
     Rule("{n} = xp.abs({0})", (filled,), _away_from(0.0)),
@@ -194,7 +199,8 @@ RULES: tuple[Rule, ...] = (
         Rule("{n} = " + text, (real, real))
         for text in (
             "{0} / (1.5 + {1} * {1})", "xp.hypot({0}, 1.0 + {1} * {1})", "xp.logaddexp({0}, {1})",
-            "xp.atan2({0}, 1.5 + xp.sin({1}))", "(1.2 + xp.sin({0})) ** {1}", "xp.multiply({0}, {1})",
+            "xp.atan2({0}, 1.5 + xp.sin({1}))", "(1.2 + xp.sin({0})) ** {1}",
+            "xp.multiply({0}, {1})",
         )
     ],
     Rule("{n} = xp.maximum({0}, {1})", (filled, filled), _apart),
@@ -204,9 +210,10 @@ RULES: tuple[Rule, ...] = (
     *[
         Rule("{n} = " + text, (rows,))
         for text in (
-            "{0}[0]", "{0}[-1]", "{0}[1:]", "{0}[::2]", "{0}[..., 0]", "{0}[None, ...]", "{0}[..., None]", "{0}[:-1]",
-            "xp.flip({0}, axis=0)", "xp.roll({0}, 1, axis=-1)", "xp.take({0}, xp.asarray([0, -1, 0]), axis=0)",
-            "xp.repeat({0}, 2, axis=0)", "xp.tile({0}, (2, 1))",
+            "{0}[0]", "{0}[-1]", "{0}[1:]", "{0}[::2]", "{0}[..., 0]", "{0}[None, ...]",
+            "{0}[..., None]", "{0}[:-1]", "xp.flip({0}, axis=0)", "xp.roll({0}, 1, axis=-1)",
+            "xp.take({0}, xp.asarray([0, -1, 0]), axis=0)", "xp.repeat({0}, 2, axis=0)",
+            "xp.tile({0}, (2, 1))",
         )
     ],
     *[Rule("{n} = " + text, (matrix,)) for text in ("{0}[:, 0]", "{0}[:, 1:]", "{0}[0, :]", "{0}[-1, -1]", "{0}[:, None, :]")],
@@ -214,16 +221,16 @@ RULES: tuple[Rule, ...] = (
     *[
         Rule("{n} = " + text, (rows,))
         for text in (
-            "xp.sum({0}, axis=0)", "xp.sum({0}, axis=-1, keepdims=True)", "xp.mean({0})", "xp.mean({0}, axis=-1)",
-            "xp.cumulative_sum({0}, axis=0)", "xp.sum({0})",
+            "xp.sum({0}, axis=0)", "xp.sum({0}, axis=-1, keepdims=True)", "xp.mean({0})",
+            "xp.mean({0}, axis=-1)", "xp.cumulative_sum({0}, axis=0)", "xp.sum({0})",
         )
     ],
     *[
         Rule("{n} = " + text, (real_rows,))
         for text in (
             "xp.var({0})", "xp.prod({0})", "xp.prod({0}, axis=-1)", "xp.linalg.vector_norm(xp.concat([xp.reshape({0}, (-1,)),"
-            " xp.ones_like(xp.reshape({0}, (-1,)))]))", "xp.var({0}, axis=0, keepdims=True)", "xp.diff({0}, axis=0)",
-            "xp.cumulative_prod({0}, axis=0)",
+            " xp.ones_like(xp.reshape({0}, (-1,)))]))", "xp.var({0}, axis=0, keepdims=True)",
+            "xp.diff({0}, axis=0)", "xp.cumulative_prod({0}, axis=0)",
         )
     ],
     Rule("{n} = xp.std({0})", (real_rows,), lambda x: bool(np.std(x) > 0.1)),
@@ -235,10 +242,12 @@ RULES: tuple[Rule, ...] = (
     *[
         Rule("{n} = " + text, (rows,))
         for text in (
-            "xp.reshape({0}, (-1,))", "xp.expand_dims({0}, axis=0)", "xp.broadcast_to({0}, (2, *{0}.shape))",
+            "xp.reshape({0}, (-1,))", "xp.expand_dims({0}, axis=0)",
+            "xp.broadcast_to({0}, (2, *{0}.shape))",
             "xp.stack([{0}[i] * (i + 1) for i in range({0}.shape[0])])",
-            "sum([{0}[i] ** (i + 1) for i in range({0}.shape[0])])", "xp.moveaxis({0}[None, ...], 0, -1)",
-            "xp.squeeze({0}[None, ...], axis=0)", "xp.concat(xp.unstack({0}[..., None]))",
+            "sum([{0}[i] ** (i + 1) for i in range({0}.shape[0])])",
+            "xp.moveaxis({0}[None, ...], 0, -1)", "xp.squeeze({0}[None, ...], axis=0)",
+            "xp.concat(xp.unstack({0}[..., None]))",
         )
     ],
     *[
@@ -248,7 +257,8 @@ RULES: tuple[Rule, ...] = (
     *[
         Rule("{n} = " + text, (rows, rows), _same_shape)
         for text in (
-            "xp.stack([{0}, {1}])", "xp.concat([{0}, {1}])", "xp.stack([{0}, {1}], axis=-1)", "xp.concat([{1}, {0}], axis=-1)",
+            "xp.stack([{0}, {1}])", "xp.concat([{0}, {1}])", "xp.stack([{0}, {1}], axis=-1)",
+            "xp.concat([{1}, {0}], axis=-1)",
         )
     ],
     # linear algebra
@@ -303,7 +313,11 @@ SCALARS: tuple[Rule, ...] = (
     Rule("xp.mean({0})", (filled,)),
     *[
         Rule(text, (complex_,))
-        for text in ("xp.sum(xp.real({0}))", "xp.sum(xp.real({0} * xp.conj({0})))", "xp.sum(xp.imag({0}) ** 2 + xp.real({0}))")
+        for text in (
+            "xp.sum(xp.real({0}))",
+            "xp.sum(xp.real({0} * xp.conj({0})))",
+            "xp.sum(xp.imag({0}) ** 2 + xp.real({0}))",
+        )
     ],
 )
 
@@ -326,17 +340,22 @@ STATIC: tuple[Rule, ...] = (
         for text, fits in (
             ("xp.flip({0}, axis=0) * {0} if {1} == 2 else {0} * {0}[0]", integer),
             ("{0}[-1] if {1} > 1 else xp.sum({0}, axis=0)", integer),
-            ("xp.reshape(xp.sum({0}, axis=0, keepdims={1}), (-1,))", truth),  # of one shape, which later statements need
+            # of one shape, which later statements need
+            ("xp.reshape(xp.sum({0}, axis=0, keepdims={1}), (-1,))", truth),
             ("{0} * {0}[0] if {1} == 'text' else xp.cumulative_sum({0}, axis=0)", word),
         )
     ],
 )
 
 _ITERATE = "def iterate(g, y):\n    for _ in range(44):\n        y = g(y)\n    return y\n"
-_NEWTON = "def newton(g, y):\n    for _ in range(16):\n        y = y - {g} / (1 + 3 * y * y)\n    return y\n"
+_NEWTON = (
+    "def newton(g, y):\n    for _ in range(16):\n        y = y - {g} / (1 + 3 * y * y)\n   "
+    " return y\n"
+)
 _CUBE = "{n} = root(lambda y, p: y + y ** 3 - p{captured}, xp.zeros_like({0}), {0}, solver=newton)"
 
-#: Rules and loops, some of which capture what may be differentiated: right, or an error that says so.
+#: Rules and loops, some of which capture what may be differentiated: right, or an error that says
+#: so.
 CAPTURED: tuple[Rule, ...] = (
     Rule("made = rule(lambda y: xp.sin(y))\nmade.pullback(lambda w, v, y: w * xp.cos(y))\n{n} = made({0})", (real,)),
     Rule("{n} = scalar_rule(lambda y: xp.sin(y), lambda v, y: xp.cos(y))({0})", (real,)),
@@ -381,7 +400,8 @@ def _log_range(x: Any, *others: Any) -> bool:
     return bool(abs(x) > 0.06 and abs(1500 * x - 709.78) > 90)
 
 
-#: Exceptions of NumPy code that are caught: raised by its own hand, by a function that it calls, or by Python itself.
+#: Exceptions of NumPy code that are caught: raised by its own hand, by a function that it calls, or
+#: by Python itself.
 CAUGHT: tuple[Rule, ...] = (
     *[
         Rule(text, (filled,), _sum_apart, "caught")

@@ -11,11 +11,16 @@ from . import kinks, precision, sparse, zoo
 
 TAGS = {
     **TAGS_OF_JUDGE,
-    "disconnected": "the value depends on no argument: engines that can tell give a DisconnectedWarning",
+    "disconnected": (
+        "the value depends on no argument: engines that can tell give a DisconnectedWarning"
+    ),
     "integers": "an argument is an integer, promoted to float",
     "kink": "f has no derivative there: each engine's own answer is in `documented`",
 }
 
-#: Worked examples. The laws that they are tried by are those of the judge's scenarios, and f is larger.
-EXAMPLES: tuple[Scenario, ...] = tuple(each for module in (zoo, sparse, precision) for each in module.SCENARIOS)
+#: Worked examples. The laws that they are tried by are those of the judge's scenarios, and f is
+#: larger.
+EXAMPLES: tuple[Scenario, ...] = tuple(
+    each for module in (zoo, sparse, precision) for each in module.SCENARIOS
+)
 SCENARIOS: tuple[Scenario, ...] = unique((*OF_JUDGE, *EXAMPLES, *kinks.SCENARIOS))

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from adinterface_conformance.scenarios.building import array_to_array, array_to_number, scenario, some
+from adinterface_conformance.scenarios.building import (
+    array_to_array,
+    array_to_number,
+    scenario,
+    some,
+)
 
 from adinterface import (
     Constant,

@@ -1,4 +1,6 @@
-"""Functions whose derivatives are sparse, dense to the other laws: bands, an arrow, a grid, blocks, rows without entries."""
+"""Functions whose derivatives are sparse, dense to the other laws: bands, an arrow, a grid, blocks,
+rows without entries.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,13 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("sparse/laplacian", jacobian, laplacian, (_GRID,), (_laplacian(_GRID),)),
     Scenario("sparse/brusselator", jacobian, brusselator, (some(18, seed=34),)),
     Scenario("sparse/blocks", jacobian, blocks, (_GRID,)),
-    Scenario("sparse/holes", value_and_jacobian, holes, (_X,), ValueAndJacobian(holes(_X), (_holes(_X),))),
-    Scenario("sparse/minimal-surface", hessian, surface, (_GRID,), tags=frozenset({"second-order"})),
-    Scenario("sparse/branch", jacobian, cases, (_X,), tags=frozenset({"value-dependent", "control-flow"})),
+    Scenario(
+        "sparse/holes", value_and_jacobian, holes, (_X,), ValueAndJacobian(holes(_X), (_holes(_X),))
+    ),
+    Scenario(
+        "sparse/minimal-surface", hessian, surface, (_GRID,), tags=frozenset({"second-order"})
+    ),
+    Scenario(
+        "sparse/branch", jacobian, cases, (_X,), tags=frozenset({"value-dependent", "control-flow"})
+    ),
 )

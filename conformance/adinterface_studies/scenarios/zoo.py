@@ -1,4 +1,6 @@
-"""The gradient zoo: the worked examples of Julia's differentiation packages, with the numbers that they print."""
+"""The gradient zoo: the worked examples of Julia's differentiation packages, with the numbers that
+they print.
+"""
 
 from __future__ import annotations
 
@@ -74,18 +76,27 @@ def row(
     integers: bool = False,
     disconnected: bool = False,
 ) -> list[Scenario]:
-    """One row of the source; a second one where it writes integers, which count as floats if they stand alone.
+    """One row of the source; a second one where it writes integers, which count as floats if they
+    stand alone.
 
-    For a pullback or pushforward `expected` is what comes back, `value` what f gives, `seed` what goes in.
+    For a pullback or pushforward `expected` is what comes back, `value` what f gives, `seed` what
+    goes in.
     """
-    tags = {tag for tag, holds in (("tree", _holds_tree(args)), ("disconnected", disconnected)) if holds}
+    tags = {
+        tag for tag, holds in (("tree", _holds_tree(args)), ("disconnected", disconnected)) if holds
+    }
     rest: dict[str, Any] = {}
     if operator in (pullback, pushforward):
         rest = {"tangents": seed} if operator is pushforward else {"seed": seed}
         value = _plain(f(*args)) if value is None else value
         expected = (value, expected)
-    variants = [("", args, tags)] + [("-of-integers", _as_integers(args), tags | {"integers"})] * integers
-    return [scenario(f"zoo/{name}{end}", operator, f, given, expected, tags=marks, **rest) for end, given, marks in variants]
+    variants = [("", args, tags)] + [
+        ("-of-integers", _as_integers(args), tags | {"integers"})
+    ] * integers
+    return [
+        scenario(f"zoo/{name}{end}", operator, f, given, expected, tags=marks, **rest)
+        for end, given, marks in variants
+    ]
 
 
 def _plain(value: Any) -> Any:
@@ -99,14 +110,32 @@ def _holds_tree(args: tuple[Any, ...]) -> bool:
 
 def _as_integers(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(
-        int(arg) if type(arg) is float else arg.astype("int64") if isinstance(arg, np.ndarray) else arg for arg in args
+        int(arg)
+        if type(arg) is float
+        else arg.astype("int64")
+        if isinstance(arg, np.ndarray)
+        else arg
+        for arg in args
     )
 
 
 _ROWS = [
     # gradient
-    row("sum-of-roots-of-a-row", gradient, sum_of_roots, (array([1, 4, 16]),), (array([0.5, 0.25, 0.125]),), integers=True),
-    row("model-with-a-softmax", gradient, squared_norm_of_first, (embedding_model(),), (MODEL_GRADIENT,)),
+    row(
+        "sum-of-roots-of-a-row",
+        gradient,
+        sum_of_roots,
+        (array([1, 4, 16]),),
+        (array([0.5, 0.25, 0.125]),),
+        integers=True,
+    ),
+    row(
+        "model-with-a-softmax",
+        gradient,
+        squared_norm_of_first,
+        (embedding_model(),),
+        (MODEL_GRADIENT,),
+    ),
     row(
         "three-entries-of-a-dict",
         gradient,
@@ -132,7 +161,14 @@ _ROWS = [
         (array([1, 2, 3], [1, 2, 3]), array(1, 1)),
     ),
     row("sine-of-a-square", gradient, wave, (4.0,), (-38.30637921293538,), integers=True),
-    row("product-of-three", gradient, product_of_three, (2.0, 3.0, 5.0), (15.0, 10.0, 6.0), integers=True),
+    row(
+        "product-of-three",
+        gradient,
+        product_of_three,
+        (2.0, 3.0, 5.0),
+        (15.0, 10.0, 6.0),
+        integers=True,
+    ),
     row(
         "sum-of-squares",
         gradient,
@@ -150,7 +186,13 @@ _ROWS = [
         integers=True,
     ),
     row("doubled-sum", gradient, doubled_sum, (array(1, 2, 3),), (array(2, 2, 2),), integers=True),
-    row("a-tuple-argument", gradient, scaled_by_a_pair, (array(1, 2, 3), (4.0, 5.0)), (array(4, 4, 4), (6.0, 1.0))),
+    row(
+        "a-tuple-argument",
+        gradient,
+        scaled_by_a_pair,
+        (array(1, 2, 3), (4.0, 5.0)),
+        (array(4, 4, 4), (6.0, 1.0)),
+    ),
     row(
         "dense-layer-and-its-input",
         gradient,
@@ -204,7 +246,14 @@ _ROWS = [
         (embedding_model(),),
         (scalar(MODEL_VALUE), (MODEL_GRADIENT,)),
     ),
-    row("quotient", value_and_gradient, lambda a, b: a / b, (1.0, 2.0), (0.5, (0.5, -0.25)), integers=True),
+    row(
+        "quotient",
+        value_and_gradient,
+        lambda a, b: a / b,
+        (1.0, 2.0),
+        (0.5, (0.5, -0.25)),
+        integers=True,
+    ),
     row(
         "auxiliary-result-in-a-tuple",
         value_and_gradient,
@@ -234,7 +283,10 @@ _ROWS = [
         value_and_gradient,
         third_column,
         (Chain((Embedding(array([1.1, 2.2, 3.3])), Dense(array([4.4]), array(0)), only)),),
-        (scalar(14.52), (Chain((Embedding(array([0, 0, 4.4])), Dense(array([3.3]), array(1)), None)),)),
+        (
+            scalar(14.52),
+            (Chain((Embedding(array([0, 0, 4.4])), Dense(array([3.3]), array(1)), None)),),
+        ),
     ),
     # derivative
     row("slope-of-a-line", derivative, lambda x: 5 * x + 3, (10.0,), 5.0, integers=True),
@@ -277,7 +329,20 @@ _ROWS = [
         jacobian,
         lambda a, axis: array_namespace(a).prod(a, axis=axis),
         (array([1, 2], [3, 4], [5, 6]), Constant(1)),
-        (slots((3, 3, 2), {(0, 0, 0): 2, (0, 0, 1): 1, (1, 1, 0): 4, (1, 1, 1): 3, (2, 2, 0): 6, (2, 2, 1): 5}), None),
+        (
+            slots(
+                (3, 3, 2),
+                {
+                    (0, 0, 0): 2,
+                    (0, 0, 1): 1,
+                    (1, 1, 0): 4,
+                    (1, 1, 1): 3,
+                    (2, 2, 0): 6,
+                    (2, 2, 1): 5,
+                },
+            ),
+            None,
+        ),
         integers=True,
     ),
     row(
@@ -304,13 +369,21 @@ _ROWS = [
         integers=True,
     ),
     # hessian
-    row("hessian-of-a-product", hessian, lambda x: x[0] * x[1], (array(0.3, -0.8),), array([0, 1], [1, 0])),
+    row(
+        "hessian-of-a-product",
+        hessian,
+        lambda x: x[0] * x[1],
+        (array(0.3, -0.8),),
+        array([0, 1], [1, 0]),
+    ),
     row(
         "hessian-of-cubes-of-a-matrix",
         hessian,
         sum_of_cubes,
         (array([1, 2], [3, 4]),),
-        slots((2, 2, 2, 2), {(0, 0, 0, 0): 6, (0, 1, 0, 1): 12, (1, 0, 1, 0): 18, (1, 1, 1, 1): 24}),
+        slots(
+            (2, 2, 2, 2), {(0, 0, 0, 0): 6, (0, 1, 0, 1): 12, (1, 0, 1, 0): 18, (1, 1, 1, 1): 24}
+        ),
         integers=True,
     ),
     row("hessian-of-a-scalar", hessian, sine, (math.pi / 2,), -1.0),
@@ -338,13 +411,49 @@ _ROWS = [
         (array([1, 22], [333, 4]), array(0.5, 0.666)),
         (np.zeros((2, 2)), array(2, 8)),
     ),
-    row("diagonal-for-two-scalars", diagonal_hessian, angle, (1.0, 2.0), (-0.16, 0.16), integers=True),
+    row(
+        "diagonal-for-two-scalars",
+        diagonal_hessian,
+        angle,
+        (1.0, 2.0),
+        (-0.16, 0.16),
+        integers=True,
+    ),
     # pullback
-    row("back-through-a-product-by-5", pullback, lambda x: x * 5.0, (math.sin(16.0),), (5.0,), seed=1.0),
+    row(
+        "back-through-a-product-by-5",
+        pullback,
+        lambda x: x * 5.0,
+        (math.sin(16.0),),
+        (5.0,),
+        seed=1.0,
+    ),
     row("back-through-a-sine", pullback, sine, (16.0,), (-4.788297401616923,), seed=5.0),
-    row("back-through-a-square", pullback, lambda x: x**2, (4.0,), (-38.30637921293538,), seed=-4.788297401616923),
-    row("back-to-a-sum", pullback, sum_and_product, (array(1, 2),), (array(1, 1),), seed=array(1, 0), value=array(3, 2)),
-    row("back-to-a-product", pullback, sum_and_product, (array(1, 2),), (array(2, 1),), seed=array(0, 1)),
+    row(
+        "back-through-a-square",
+        pullback,
+        lambda x: x**2,
+        (4.0,),
+        (-38.30637921293538,),
+        seed=-4.788297401616923,
+    ),
+    row(
+        "back-to-a-sum",
+        pullback,
+        sum_and_product,
+        (array(1, 2),),
+        (array(1, 1),),
+        seed=array(1, 0),
+        value=array(3, 2),
+    ),
+    row(
+        "back-to-a-product",
+        pullback,
+        sum_and_product,
+        (array(1, 2),),
+        (array(2, 1),),
+        seed=array(0, 1),
+    ),
     row(
         "back-through-a-composition",
         pullback,
@@ -354,7 +463,14 @@ _ROWS = [
         seed=array(0, 1),
         value=array(148.4131591025766, 1.791759469228055),
     ),
-    row("back-through-a-matrix-layer", pullback, matrix_layer, (SIGNAL,), (NET_WEIGHT.T @ COTANGENT,), seed=COTANGENT),
+    row(
+        "back-through-a-matrix-layer",
+        pullback,
+        matrix_layer,
+        (SIGNAL,),
+        (NET_WEIGHT.T @ COTANGENT,),
+        seed=COTANGENT,
+    ),
     row(
         "back-through-a-product-of-three",
         pullback,
@@ -365,9 +481,33 @@ _ROWS = [
         value=30.0,
         integers=True,
     ),
-    row("back-linear-in-the-seed", pullback, product_of_three, (2.0, 3.0, 5.0), (30.0, 20.0, 12.0), seed=2.0, integers=True),
-    row("back-to-what-is-used-twice", pullback, twice, (1.0,), (2.0,), seed=array(1, 1), value=array(1, 1)),
-    row("none-in-a-cotangent-is-zero", pullback, lambda x: [x, x], (1.0,), (2.0,), seed=[2.0, None], value=[1.0, 1.0]),
+    row(
+        "back-linear-in-the-seed",
+        pullback,
+        product_of_three,
+        (2.0, 3.0, 5.0),
+        (30.0, 20.0, 12.0),
+        seed=2.0,
+        integers=True,
+    ),
+    row(
+        "back-to-what-is-used-twice",
+        pullback,
+        twice,
+        (1.0,),
+        (2.0,),
+        seed=array(1, 1),
+        value=array(1, 1),
+    ),
+    row(
+        "none-in-a-cotangent-is-zero",
+        pullback,
+        lambda x: [x, x],
+        (1.0,),
+        (2.0,),
+        seed=[2.0, None],
+        value=[1.0, 1.0],
+    ),
     # pushforward
     row(
         "forward-through-a-sine",

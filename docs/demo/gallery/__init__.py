@@ -1,6 +1,7 @@
 """Ten problems, each written once in a file of its own, and solved with every engine.
 
-A file has `solve(backend)`, which gives what was found as numbers and arrays, and `draw(axes, found)`.
+A file has `solve(backend)`, which gives what was found as numbers and arrays, and `draw(axes,
+found)`.
 """
 
 from __future__ import annotations

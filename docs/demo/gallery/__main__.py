@@ -20,23 +20,42 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch
 from gallery import PROBLEMS
 
-BACKENDS: tuple[AutoBackend, ...] = (AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences())
-NAMES = {"AutoJax": "JAX", "AutoTorch": "torch", "AutoAutograd": "autograd", "AutoFiniteDifferences": "differences"}
+BACKENDS: tuple[AutoBackend, ...] = (
+    AutoJax(),
+    AutoTorch(),
+    AutoAutograd(),
+    AutoFiniteDifferences(),
+)
+NAMES = {
+    "AutoJax": "JAX",
+    "AutoTorch": "torch",
+    "AutoAutograd": "autograd",
+    "AutoFiniteDifferences": "differences",
+}
 
 
 def apart(found: dict[str, Any], first: dict[str, Any]) -> float:
     """How far two engines' numbers lie apart, relative to the largest of each array."""
     return max(
-        float(np.max(np.abs(np.asarray(found[name]) - first[name]), initial=0.0) / max(1e-300, np.max(np.abs(first[name]))))
+        float(
+            np.max(np.abs(np.asarray(found[name]) - first[name]), initial=0.0)
+            / max(1e-300, np.max(np.abs(first[name])))
+        )
         for name in first
         if not name.startswith("error")
     )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python docs/demo/gallery", description="Ten problems, solved with every engine.")
-    parser.add_argument("--problem", action="append", choices=PROBLEMS, help="only this one; all by default")
-    parser.add_argument("--plots", type=Path, help="draw what was found into this folder (needs matplotlib)")
+    parser = argparse.ArgumentParser(
+        prog="python docs/demo/gallery", description="Ten problems, solved with every engine."
+    )
+    parser.add_argument(
+        "--problem", action="append", choices=PROBLEMS, help="only this one; all by default"
+    )
+    parser.add_argument(
+        "--plots", type=Path, help="draw what was found into this folder (needs matplotlib)"
+    )
     options = parser.parse_args()
     print(f"{'problem':34} {'engine':12} {'seconds':>8}  {'apart':>8}  found")
     for name in options.problem or PROBLEMS:
@@ -48,9 +67,12 @@ def main() -> None:
             found = problem.solve(backend)
             seconds = time.perf_counter() - start
             first = found if first is None else first
-            shown = ", ".join(f"{key} {float(value):.7g}" for key, value in found.items() if np.ndim(value) == 0)
+            shown = ", ".join(
+                f"{key} {float(value):.7g}" for key, value in found.items() if np.ndim(value) == 0
+            )
             print(
-                f"{problem.TITLE:34} {NAMES[type(backend).__name__]:12} {seconds:8.2f}  {apart(found, first):8.1e}  {shown}",
+                f"{problem.TITLE:34} {NAMES[type(backend).__name__]:12} {seconds:8.2f} "
+                f" {apart(found, first):8.1e}  {shown}",
                 flush=True,
             )
         if options.plots and first is not None:

@@ -1,6 +1,7 @@
 """An autoencoder: the images of ten digits, 64 pixels each, through two numbers and back.
 
-Data: E. Alpaydin and C. Kaynak (1998), from scikit-learn. Trained by Adam of Optax, with the gradients of any engine.
+Data: E. Alpaydin and C. Kaynak (1998), from scikit-learn. Trained by Adam of Optax, with the
+gradients of any engine.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ STEPS, IMAGES = 300, 300
 
 def layers(sizes: tuple[int, ...] = SIZES) -> list[dict[str, Any]]:
     rng = np.random.default_rng(0)
-    return [{"w": rng.normal(size=(wide, high)) * np.sqrt(1.0 / wide), "b": np.zeros(high)} for wide, high in pairwise(sizes)]
+    return [
+        {"w": rng.normal(size=(wide, high)) * np.sqrt(1.0 / wide), "b": np.zeros(high)}
+        for wide, high in pairwise(sizes)
+    ]
 
 
 def through(model: list[dict[str, Any]], x: Any) -> Any:

@@ -1,7 +1,9 @@
-"""Nonlinear least squares by Gauss and Newton: NIST's reference problem Misra1a, dental research, with its certified result.
+"""Nonlinear least squares by Gauss and Newton: NIST's reference problem Misra1a, dental research,
+with its certified result.
 
-Data and certified values: NIST Statistical Reference Datasets, Misra1a (D. Misra, 1978): b1 = 238.94212918 and
-b2 = 5.5015643181e-4 from the far start (500, 1e-4). Steps that do not help are halved.
+Data and certified values: NIST Statistical Reference Datasets, Misra1a (D. Misra, 1978): b1 =
+238.94212918 and b2 = 5.5015643181e-4 from the far start (500, 1e-4). Steps that do not help are
+halved.
 """
 
 from __future__ import annotations
@@ -14,8 +16,42 @@ from adinterface import AutoBackend, Constant, array_namespace, prepare, value_a
 
 TITLE = "Least squares, Gauss-Newton"
 CERTIFIED = np.array([2.3894212918e02, 5.5015643181e-04])
-VOLUME = np.array([10.07, 14.73, 17.94, 23.93, 29.61, 35.18, 40.02, 44.82, 50.76, 55.05, 61.01, 66.40, 75.47, 81.78])
-PRESSURE = np.array([77.6, 114.9, 141.1, 190.8, 239.9, 289.0, 332.8, 378.4, 434.8, 477.3, 536.8, 593.1, 689.1, 760.0])
+VOLUME = np.array(
+    [
+        10.07,
+        14.73,
+        17.94,
+        23.93,
+        29.61,
+        35.18,
+        40.02,
+        44.82,
+        50.76,
+        55.05,
+        61.01,
+        66.40,
+        75.47,
+        81.78,
+    ]
+)
+PRESSURE = np.array(
+    [
+        77.6,
+        114.9,
+        141.1,
+        190.8,
+        239.9,
+        289.0,
+        332.8,
+        378.4,
+        434.8,
+        477.3,
+        536.8,
+        593.1,
+        689.1,
+        760.0,
+    ]
+)
 
 
 def curve(b: Any, x: Any) -> Any:

@@ -1,7 +1,8 @@
 """Hamiltonian Monte Carlo: the eight schools, whose effects borrow strength from one another.
 
-Data and model: D. B. Rubin (1981) and A. Gelman et al., Bayesian Data Analysis, section 5.5, written without centres. Method:
-R. M. Neal, MCMC using Hamiltonian dynamics (2011), figure 2. All engines draw the same random numbers.
+Data and model: D. B. Rubin (1981) and A. Gelman et al., Bayesian Data Analysis, section 5.5,
+written without centres. Method: R. M. Neal, MCMC using Hamiltonian dynamics (2011), figure 2. All
+engines draw the same random numbers.
 """
 
 from __future__ import annotations
@@ -49,7 +50,12 @@ def solve(backend: AutoBackend, draws: int = DRAWS) -> dict[str, Any]:
             model, value, force, accepted = trial, height, pull, accepted + 1
         drawn.append([float(model["mean"]), float(np.exp(model["scale"]))])
     means, spreads = np.array(drawn).T
-    return {"mean": means.mean(), "spread": spreads.mean(), "accepted": accepted / draws, "drawn": np.array(drawn)}
+    return {
+        "mean": means.mean(),
+        "spread": spreads.mean(),
+        "accepted": accepted / draws,
+        "drawn": np.array(drawn),
+    }
 
 
 def draw(axes: Any, found: dict[str, Any]) -> None:

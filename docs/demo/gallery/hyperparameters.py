@@ -1,8 +1,9 @@
-"""An implicit layer: a ridge regression inside a loss, whose ten penalties are fitted to patients that it has not seen.
+"""An implicit layer: a ridge regression inside a loss, whose ten penalties are fitted to patients
+that it has not seen.
 
-Data: the diabetes data of B. Efron et al. (2004), from scikit-learn. The weights are the root of the penalized problem's
-gradient; the derivative by the penalties is that of the implicit function: Y. Bengio, Gradient-Based Optimization of
-Hyperparameters (2000).
+Data: the diabetes data of B. Efron et al. (2004), from scikit-learn. The weights are the root of
+the penalized problem's gradient; the derivative by the penalties is that of the implicit function:
+Y. Bengio, Gradient-Based Optimization of Hyperparameters (2000).
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def fitted(penalties: Any, x: Any, y: Any) -> Any:
     """The weights of the penalized least squares."""
 
     def slope(weights: Any, penalties: Any, x: Any, y: Any) -> Any:
-        return x.T @ (x @ weights - y) / len(y) + array_namespace(penalties).exp(penalties) * weights
+        return (
+            x.T @ (x @ weights - y) / len(y) + array_namespace(penalties).exp(penalties) * weights
+        )
 
     def solver(f: Any, start: Any) -> Any:
         """Newton's method, exact in one step: the equation is linear."""

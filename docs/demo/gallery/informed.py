@@ -1,7 +1,9 @@
-"""A physics-informed net: a boundary value problem, u'' + u = 0.5 x^3, solved by a net that is fitted to the equation itself.
+"""A physics-informed net: a boundary value problem, u'' + u = 0.5 x^3, solved by a net that is
+fitted to the equation itself.
 
-Method: M. Raissi, P. Perdikaris and G. E. Karniadakis (2019). The second derivative by x stands inside the loss, whose gradient
-by the weights is taken with the same engine: three derivatives inside one another.
+Method: M. Raissi, P. Perdikaris and G. E. Karniadakis (2019). The second derivative by x stands
+inside the loss, whose gradient by the weights is taken with the same engine: three derivatives
+inside one another.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from adinterface import AutoBackend, array_namespace, pushforward
 from adinterface.fit import least_squares
 
 TITLE = "Physics-informed net"
-#: Differences of differences of differences are refused where a step of the solver asks for more than they have.
+#: Differences of differences of differences are refused where a step of the solver asks for more
+#: than they have.
 REFUSED = ("AutoFiniteDifferences",)
 POINTS = np.linspace(0.0, 3.0, 25)
 
@@ -48,7 +51,11 @@ def residuals_with(backend: AutoBackend) -> Any:
 
 def solve(backend: AutoBackend, steps: int = 60) -> dict[str, Any]:
     rng = np.random.default_rng(1)
-    start = {"w": 2.0 * rng.normal(size=8), "b": 2.0 * rng.normal(size=8), "v": 0.1 * rng.normal(size=8)}
+    start = {
+        "w": 2.0 * rng.normal(size=8),
+        "b": 2.0 * rng.normal(size=8),
+        "v": 0.1 * rng.normal(size=8),
+    }
     result = least_squares(residuals_with(backend), backend, start, POINTS, max_nfev=steps)
     fine = np.linspace(0.0, 3.0, 61)
     u = np.asarray(net(result.x, fine))

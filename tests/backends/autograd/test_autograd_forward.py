@@ -1,4 +1,6 @@
-"""autograd's forward mode: every primitive's tangent against differences and against its reverse rule, at both orders."""
+"""autograd's forward mode: every primitive's tangent against differences and against its reverse
+rule, at both orders.
+"""
 
 import autograd.numpy as anp
 import autograd.scipy.linalg as spl
@@ -63,9 +65,10 @@ def symmetric(x):
 
 # Element by element.
 for name in [
-    "abs", "fabs", "negative", "reciprocal", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos",
-    "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arctanh", "rad2deg", "degrees", "deg2rad",
-    "radians", "square", "sinc", "real", "imag", "conj", "angle", "real_if_close", "nan_to_num", "absolute",
+    "abs", "fabs", "negative", "reciprocal", "exp", "exp2", "expm1", "log", "log2", "log10",
+    "log1p", "sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
+    "arcsinh", "arctanh", "rad2deg", "degrees", "deg2rad", "radians", "square", "sinc", "real",
+    "imag", "conj", "angle", "real_if_close", "nan_to_num", "absolute",
 ]:  # fmt: skip
     case(name, getattr(anp, name), draw(3))
     case(f"{name}, 0-d", getattr(anp, name), draw())
@@ -73,8 +76,8 @@ for name in [
         case(f"{name}, complex", getattr(anp, name), complex_(2, 2))
 case("arccosh", anp.arccosh, draw(3) + 1)
 for name in [
-    "add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "logaddexp", "logaddexp2", "mod",
-    "remainder", "power", "arctan2", "hypot",
+    "add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "logaddexp",
+    "logaddexp2", "mod", "remainder", "power", "arctan2", "hypot",
 ]:  # fmt: skip
     f = getattr(anp, name)
     for left, right in (((3,), (3,)), ((2, 1), (3,)), ((), (3,)), ((2, 3), ())):
@@ -93,8 +96,8 @@ case("where", lambda x, y: anp.where(MASK, x, y), draw(3), twin(3))
 case("a write into a copy", numpy_function(written_into), draw(3))
 case("where, complex", lambda x, y: anp.where(MASK, x, y), complex_(3), draw(3))
 for name in [
-    "gamma", "gammaln", "erf", "erfc", "psi", "i0", "i1", "j0", "j1", "y0", "y1", "rgamma", "expit", "logit", "erfinv",
-    "erfcinv",
+    "gamma", "gammaln", "erf", "erfc", "psi", "i0", "i1", "j0", "j1", "y0", "y1", "rgamma", "expit",
+    "logit", "erfinv", "erfcinv",
 ]:  # fmt: skip
     case(f"special.{name}", getattr(special, name), draw(3))
 for name in ["beta", "betaln"]:
@@ -144,13 +147,23 @@ for label, f, shape in (
     ("partition, 1-d", lambda x: anp.partition(x, 2), (5,)),
 ):
     case(label, f, signed(*shape))
-case("concatenate", lambda x, y: anp.concatenate([x, np.ones((2, 1)), y, x], axis=1), draw(2, 3), twin(2, 2))
+case(
+    "concatenate",
+    lambda x, y: anp.concatenate([x, np.ones((2, 1)), y, x], axis=1),
+    draw(2, 3),
+    twin(2, 2),
+)
 case("concatenate, complex", lambda x, y: anp.concatenate([x, y], -1), complex_(2, 3), draw(2, 2))
 case("stack", lambda x, y: anp.stack([x, y], axis=1), draw(3), twin(3))
 case("array of two", lambda x, y: anp.array([x, y, x]), draw(2), twin(2))
 case("linspace", lambda x, y: anp.linspace(x, y, 4), draw(), twin())
 case("tuples", lambda x, y: Tuple((x, y, x * y))[2] * List([x, y])[0], draw(3), twin(3))
-case("tuples joined", lambda x, y: (Tuple((x,)) + (y, x))[1] * ((y,) + Tuple((x,)))[0], draw(3), twin(3))
+case(
+    "tuples joined",
+    lambda x, y: (Tuple((x,)) + (y, x))[1] * ((y,) + Tuple((x,)))[0],
+    draw(3),
+    twin(3),
+)
 
 # Reductions.
 AXES = (None, 1, (0, -1), (-3, 1))
@@ -158,7 +171,11 @@ for name in ["sum", "mean", "max", "min", "amax", "amin", "var", "std"]:
     for axis in AXES:
         for keepdims in (False, True):
             reduce = getattr(anp, name)
-            case(f"{name} {axis} {keepdims}", lambda x, f=reduce, a=axis, k=keepdims: f(x, axis=a, keepdims=k), draw(2, 3, 2))
+            case(
+                f"{name} {axis} {keepdims}",
+                lambda x, f=reduce, a=axis, k=keepdims: f(x, axis=a, keepdims=k),
+                draw(2, 3, 2),
+            )
     case(f"{name}, a NumPy axis", lambda x, f=reduce: f(x, axis=np.int64(1)), draw(2, 3))
 for name in ["sum", "mean", "var", "std"]:
     reduce = getattr(anp, name)
@@ -221,8 +238,14 @@ for label, (f, *args) in {
     "partition, 2-d": (lambda x: anp.partition(x, 2), signed(3, 5)),
     "partition, axis 0": (lambda x: anp.partition(x, (1, 2), axis=0), signed(4, 3)),
     "norm, keepdims": (lambda x: anp.linalg.norm(x, axis=1, keepdims=True), draw(3, 3)),
-    "norm fro, keepdims": (lambda x: anp.linalg.norm(x, "fro", axis=(0, 2), keepdims=True), draw(3, 2, 3)),
-    "norm nuc, keepdims": (lambda x: anp.linalg.norm(x, "nuc", axis=(0, -1), keepdims=True), draw(3, 2, 3)),
+    "norm fro, keepdims": (
+        lambda x: anp.linalg.norm(x, "fro", axis=(0, 2), keepdims=True),
+        draw(3, 2, 3),
+    ),
+    "norm nuc, keepdims": (
+        lambda x: anp.linalg.norm(x, "nuc", axis=(0, -1), keepdims=True),
+        draw(3, 2, 3),
+    ),
     "pad, edge": (lambda x: anp.pad(x, 2, "edge"), signed(4)),
     "pad, mean": (lambda x: anp.pad(x, 2, mode="mean", stat_length=2), signed(4)),
     "pad, ramp": (lambda x: anp.pad(x, 2, "linear_ramp", end_values=2.0), signed(4)),
@@ -236,7 +259,8 @@ for label, (f, *args) in {
 TWICE = [
     label
     for label, (_, args) in CASES.items()
-    if not any(map(np.iscomplexobj, args)) and not label.endswith((", 0-d", ", the first", ", the second", " True"))
+    if not any(map(np.iscomplexobj, args))
+    and not label.endswith((", 0-d", ", the first", ", the second", " True"))
 ]
 
 
@@ -267,11 +291,15 @@ def test_a_forward_rule_is_right_and_the_adjoint_of_the_reverse_rule(label):
     tangents = directions(args)
     value, tangent = assert_like_differences(f, args, tangents)
     (cotangent,) = directions([value], seed=4)
-    along = sum(np.real(np.vdot(g, v)) for g, v in zip(pullback(f, AutoAutograd(), *args).back(cotangent), tangents))
+    along = sum(
+        np.real(np.vdot(g, v))
+        for g, v in zip(pullback(f, AutoAutograd(), *args).back(cotangent), tangents)
+    )
     np.testing.assert_allclose(np.real(np.vdot(tangent, cotangent)), along, rtol=1e-10)
 
 
-@pytest.mark.filterwarnings("ignore::adinterface.DisconnectedWarning")  # the slope of what is linear is constant
+# the slope of what is linear is constant
+@pytest.mark.filterwarnings("ignore::adinterface.DisconnectedWarning")
 @pytest.mark.parametrize("label", TWICE)
 def test_a_forward_rule_can_be_differentiated_in_both_modes(label):
     f, args = CASES[label]
@@ -305,16 +333,32 @@ def test_every_primitive_with_a_forward_rule_of_autograds_is_compared(monkeypatc
     monkeypatch.setattr(ForwardNode, "__init__", watched)
     for f, args in CASES.values():
         pushforward(f, AutoAutograd(), args, args)
-        if not any(np.iscomplexobj(x) for x in args):  # what only reverse rules call is met at second order
+        # what only reverse rules call is met at second order
+        if not any(np.iscomplexobj(x) for x in args):
             pushforward(
-                lambda *args, f=f: gradient(lambda *args: anp.sum(anp.real(f(*args))), REVERSE, *args), FORWARD, args, args
+                lambda *args, f=f: gradient(
+                    lambda *args: anp.sum(anp.real(f(*args))), REVERSE, *args
+                ),
+                FORWARD,
+                args,
+                args,
             )
     missed = {getattr(fun, "__name__", str(fun)) for fun in primitive_jvps if fun not in met}
     # Arithmetic of autograd's vector spaces, of which only a sum is ever asked for here.
-    assert missed <= {"covector", "inner_prod", "scalar_mul", "sparse_add", "mut_add", "container_untake", "untake", "add"}
+    assert missed <= {
+        "covector",
+        "inner_prod",
+        "scalar_mul",
+        "sparse_add",
+        "mut_add",
+        "container_untake",
+        "untake",
+        "add",
+    }
 
 
-# What has no forward rule --------------------------------------------------------------------------------------------
+# What has no forward rule
+# --------------------------------------------------------------------------------------------
 
 
 @primitive
@@ -324,5 +368,8 @@ def without_rules(x):
 
 @pytest.mark.parametrize("mode", [None, "forward"])
 def test_a_primitive_with_no_rule_at_all_is_named(mode):
-    with pytest.raises(NotImplementedError, match="autograd has neither a forward nor a reverse rule for without_rules"):
+    with pytest.raises(
+        NotImplementedError,
+        match="autograd has neither a forward nor a reverse rule for without_rules",
+    ):
         pushforward(without_rules, AutoAutograd(mode=mode), (2.0,), (1.0,))

@@ -1,4 +1,6 @@
-"""autograd's reverse mode where its own rules are wrong or fail: against differences, in both modes and at second order."""
+"""autograd's reverse mode where its own rules are wrong or fail: against differences, in both modes
+and at second order.
+"""
 
 import os
 import subprocess
@@ -48,27 +50,61 @@ MASK = np.random.default_rng(0).random((2, 3, 4)) > 0.3
 for axis in (None, 0, 1, (0, 1), (-2, -1), (-1, 0)):
     for keepdims in (False, True):
         label = f"axis={axis}, keepdims={keepdims}"
-        case(f"norm, square, {label}", lambda x, a=axis, k=keepdims: anp.linalg.norm(x, axis=a, keepdims=k), B)
-        case(f"norm, complex, {label}", lambda x, a=axis, k=keepdims: anp.linalg.norm(x, axis=a, keepdims=k), C)
+        case(
+            f"norm, square, {label}",
+            lambda x, a=axis, k=keepdims: anp.linalg.norm(x, axis=a, keepdims=k),
+            B,
+        )
+        case(
+            f"norm, complex, {label}",
+            lambda x, a=axis, k=keepdims: anp.linalg.norm(x, axis=a, keepdims=k),
+            C,
+        )
         if not isinstance(axis, tuple):
             for ord in (3, np.inf):
                 if axis is not None:
-                    case(f"norm, {ord}, {label}", lambda x, a=axis, k=keepdims, o=ord: anp.linalg.norm(x, o, a, k), B)
+                    case(
+                        f"norm, {ord}, {label}",
+                        lambda x, a=axis, k=keepdims, o=ord: anp.linalg.norm(x, o, a, k),
+                        B,
+                    )
 for axis in (None, 0, (0, 2), (-1, 0)):
     for keepdims in (False, True):
         label = f"axis={axis}, keepdims={keepdims}"
-        case(f"sum, where, {label}", lambda x, a=axis, k=keepdims: anp.sum(x, axis=a, keepdims=k, where=MASK), A)
-        case(f"prod, where, {label}", lambda x, a=axis, k=keepdims: anp.prod(x, axis=a, keepdims=k, where=MASK), A)
+        case(
+            f"sum, where, {label}",
+            lambda x, a=axis, k=keepdims: anp.sum(x, axis=a, keepdims=k, where=MASK),
+            A,
+        )
+        case(
+            f"prod, where, {label}",
+            lambda x, a=axis, k=keepdims: anp.prod(x, axis=a, keepdims=k, where=MASK),
+            A,
+        )
         case(f"prod, {label}", lambda x, a=axis, k=keepdims: anp.prod(x, axis=a, keepdims=k), A)
-        case(f"var, correction, {label}", lambda x, a=axis, k=keepdims: anp.var(x, axis=a, keepdims=k, correction=1), A)
-        case(f"std, correction, {label}", lambda x, a=axis, k=keepdims: anp.std(x, axis=a, keepdims=k, correction=1), A)
+        case(
+            f"var, correction, {label}",
+            lambda x, a=axis, k=keepdims: anp.var(x, axis=a, keepdims=k, correction=1),
+            A,
+        )
+        case(
+            f"std, correction, {label}",
+            lambda x, a=axis, k=keepdims: anp.std(x, axis=a, keepdims=k, correction=1),
+            A,
+        )
 case("mean, all positional", lambda x: anp.mean(x, 0, None, None, True), A)
 case("max, where", lambda x: anp.max(x, where=MASK, initial=-5.0), A)
 for condition, left, right in (
-    ((3,), (2, 1), (3,)), ((), (2, 1), (3,)), ((2, 3), (3,), ()), ((), (2, 3), (2, 3)), ((2, 3), (2, 3), (1, 3)),
+    ((3,), (2, 1), (3,)), ((), (2, 1), (3,)), ((2, 3), (3,), ()), ((), (2, 3), (2, 3)),
+    ((2, 3), (2, 3), (1, 3)),
 ):  # fmt: skip
     mask = np.random.default_rng(1).random(condition) > 0.5
-    case(f"where {condition} {left} {right}", lambda x, y, m=mask: anp.where(m, x, y), draw(*left), draw(*right, seed=1))
+    case(
+        f"where {condition} {left} {right}",
+        lambda x, y, m=mask: anp.where(m, x, y),
+        draw(*left),
+        draw(*right, seed=1),
+    )
 case("full_like", lambda x: anp.full_like(A, x[0]), draw(3))
 case("index by a list of booleans", lambda x: x[[True, False, True]], B)
 case("transpose, negative axes", lambda x: anp.transpose(x, (-1, 0, 1)), A)
@@ -93,7 +129,13 @@ for mode in ("reflect", "maximum", "minimum", "median"):
 for ord in (1, -1, np.inf):
     case(f"norm, {ord}, of a vector", lambda x, o=ord: anp.linalg.norm(x, o), draw(4))
 case("gradient, axis", lambda x: anp.gradient(x, axis=1), A)
-case("clip, bounds", lambda x, low, high: anp.clip(x, low - 0.5, high + 0.5), B, 0.1 * draw(3), 0.1 * draw(3, 1))
+case(
+    "clip, bounds",
+    lambda x, low, high: anp.clip(x, low - 0.5, high + 0.5),
+    B,
+    0.1 * draw(3),
+    0.1 * draw(3, 1),
+)
 case("kron", anp.kron, draw(4, 2, 3), draw(4, 3, 2))
 case("outer", anp.outer, draw(3), draw(3, 2))
 case("outer of matrices", anp.outer, draw(2, 3), draw(3, 2))
@@ -104,7 +146,11 @@ case("einsum, trace", lambda x: anp.einsum("ii", x), B)
 for n in (3, 4, 6, 7):
     for norm in (None, "ortho", "forward"):
         case(f"rfft, {n}, {norm}", lambda x, n=n, norm=norm: anp.fft.rfft(x, n, norm=norm), draw(4))
-        case(f"irfft, {n}, {norm}", lambda x, n=n, norm=norm: anp.fft.irfft(x, n, norm=norm), complex_(4))
+        case(
+            f"irfft, {n}, {norm}",
+            lambda x, n=n, norm=norm: anp.fft.irfft(x, n, norm=norm),
+            complex_(4),
+        )
 case("rfft2, odd", lambda x: anp.fft.rfft2(x), draw(3, 5))
 case("irfftn, odd", lambda x: anp.fft.irfftn(x, (3, 3), (0, 1)), complex_(3, 3))
 
@@ -114,7 +160,11 @@ def _hermitian(x):
 
 
 case("cholesky, complex", lambda x: anp.linalg.cholesky(_hermitian(x)), C)
-case("cholesky, complex, of the namespace", lambda x: array_namespace(x).linalg.cholesky(_hermitian(x)), C)
+case(
+    "cholesky, complex, of the namespace",
+    lambda x: array_namespace(x).linalg.cholesky(_hermitian(x)),
+    C,
+)
 case("slogdet, complex", lambda x: anp.linalg.slogdet(x)[0], C)
 case("slogdet, complex, its logarithm", lambda x: anp.linalg.slogdet(x)[1], C)
 case("slogdet, complex, stacked", lambda x: anp.linalg.slogdet(x)[0], complex_(2, 3, 3))
@@ -149,7 +199,9 @@ def test_both_modes_agree_with_differences(name):
     wanted = differences(f, args, tangents)
     tolerance = {"rtol": 1e-7, "atol": 1e-8 * max(1.0, np.max(np.abs(wanted)))}
     for backend in (FORWARD, REVERSE):
-        np.testing.assert_allclose(pushforward(f, backend, args, tangents).tangent, wanted, **tolerance)
+        np.testing.assert_allclose(
+            pushforward(f, backend, args, tangents).tangent, wanted, **tolerance
+        )
     value, back = pullback(f, REVERSE, *args)
     np.testing.assert_allclose(value, f(*args), rtol=1e-12)
     cotangent = direction(value, 7)
@@ -157,7 +209,10 @@ def test_both_modes_agree_with_differences(name):
     np.testing.assert_allclose(product, np.vdot(cotangent, wanted).real, **tolerance)
 
 
-@pytest.mark.parametrize("name", [name for name, (_, args) in CASES.items() if len(args) == 1 and not np.iscomplexobj(args[0])])
+@pytest.mark.parametrize(
+    "name",
+    [name for name, (_, args) in CASES.items() if len(args) == 1 and not np.iscomplexobj(args[0])],
+)
 def test_second_derivatives_are_right_too(name):
     f, (x,) = CASES[name]
     weights = direction(np.asarray(f(x)), 9)
@@ -168,43 +223,60 @@ def test_second_derivatives_are_right_too(name):
     v = direction(x, 5)
     wanted = differences(lambda x: gradient(energy, REVERSE, x)[0], (x,), (v,))
     found = hvp(energy, REVERSE, x, v)
-    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-7 * max(1.0, np.max(np.abs(wanted))))
+    np.testing.assert_allclose(
+        found, wanted, rtol=1e-6, atol=1e-7 * max(1.0, np.max(np.abs(wanted)))
+    )
 
 
 def test_an_array_that_no_library_knows_is_named():
-    with pytest.raises(ConversionError, match=r"^A builtins\.object stands where an engine has its arrays, and no library"):
+    with pytest.raises(
+        ConversionError,
+        match=r"^A builtins\.object stands where an engine has its arrays, and no library",
+    ):
         library_of_array(object())
 
 
 def test_an_argument_without_a_rule_is_named():
     cdf = autograd.scipy.stats.t.cdf
-    with pytest.raises(NotImplementedError, match=r"^autograd has no reverse rule for cdf with respect to its argument 3$"):
+    with pytest.raises(
+        NotImplementedError,
+        match=r"^autograd has no reverse rule for cdf with respect to its argument 3$",
+    ):
         gradient(lambda x, loc, scale: cdf(x, 2.0, loc, scale), REVERSE, 0.3, 0.1, 1.5)
 
 
-@pytest.mark.parametrize("backend", [AutoAutograd(), FORWARD, REVERSE], ids=["reverse", "forward", "told"])
+@pytest.mark.parametrize(
+    "backend", [AutoAutograd(), FORWARD, REVERSE], ids=["reverse", "forward", "told"]
+)
 @pytest.mark.parametrize(
     "f",
     [
         lambda a, x: anp.sum(anp.where(x > 0, [a, a], x)),
         lambda a, x: anp.sum(anp.concatenate([[a], x])),
         lambda a, x: anp.sum(anp.maximum([2 * a, 2 * a], x)),
-        lambda a, x: (anp.sum(x), anp.vstack([x, [a, 1.0]]))[0] + anp.sum(anp.vstack([x, [a, 1.0]])),
+        lambda a, x: (
+            (anp.sum(x), anp.vstack([x, [a, 1.0]]))[0] + anp.sum(anp.vstack([x, [a, 1.0]]))
+        ),
     ],
     ids=["where", "concatenate", "maximum", "vstack"],
 )
 def test_a_list_of_what_is_differentiated_is_refused_where_its_gradient_would_be_lost(f, backend):
     with pytest.raises(NotDifferentiableError) as caught:
         gradient(f, backend, 0.7, np.ones(2))
-    assert str(caught.value) == (
-        "A list of what is differentiated stands where one of autograd's functions takes an array, and its gradient would be "
-        "lost. Write xp.stack([...]) for the list (xp = adinterface.array_namespace(x)), or decorate f with "
-        "adinterface.numpy_function, for NumPy's own functions."
+    assert (
+        str(caught.value)
+        == "A list of what is differentiated stands where one of autograd's functions takes an"
+        " array, and its gradient would be lost. Write xp.stack([...]) for the list (xp ="
+        " adinterface.array_namespace(x)), or decorate f with adinterface.numpy_function, for"
+        " NumPy's own functions."
     )
 
 
 def test_a_list_of_what_is_differentiated_is_followed_where_autograd_makes_an_array_of_it():
-    for f in (lambda a, x: anp.sum(anp.stack([[a, a], x])), lambda a, x: anp.sum(2 * anp.array([a, 3.0]) * x)):
+    for f in (
+        lambda a, x: anp.sum(anp.stack([[a, a], x])),
+        lambda a, x: anp.sum(2 * anp.array([a, 3.0]) * x),
+    ):
         for backend in (FORWARD, REVERSE):
             assert gradient(f, backend, 0.7, np.ones(2))[0] == 2.0
 

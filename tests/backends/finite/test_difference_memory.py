@@ -30,7 +30,9 @@ def a_view_of_a_buffer(x):
 def test_differences_of_a_function_that_computes_into_one_array(f):
     backend = AutoFiniteDifferences()
     np.testing.assert_allclose(jacobian(f, backend, POINT)[0], np.diag(2 * POINT), atol=1e-8)
-    np.testing.assert_allclose(jacobian(lambda x, y: f(x * y), backend, POINT, POINT)[1], np.diag(2 * POINT**3), atol=1e-7)
+    np.testing.assert_allclose(
+        jacobian(lambda x, y: f(x * y), backend, POINT, POINT)[1], np.diag(2 * POINT**3), atol=1e-7
+    )
     first, second = value_and_jacobian(f, backend, POINT), value_and_jacobian(f, backend, 2 * POINT)
     np.testing.assert_array_equal(first.value, POINT**2)
     np.testing.assert_array_equal(second.value, 4 * POINT**2)

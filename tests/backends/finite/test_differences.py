@@ -1,4 +1,6 @@
-"""Finite differences by themselves: what they do where f is awkward, their methods and their orders."""
+"""Finite differences by themselves: what they do where f is awkward, their methods and their
+orders.
+"""
 
 import concurrent.futures
 import math
@@ -34,7 +36,8 @@ def error(found, wanted):
     return float(np.max(np.abs(np.asarray(found) - wanted)) / np.max(np.abs(wanted)))
 
 
-# Awkward functions ---------------------------------------------------------------------------------------------------
+# Awkward functions
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("exponent", [-12, 0, 12])
@@ -53,11 +56,24 @@ def test_at_zero_and_next_to_it(x):
 
 
 def test_next_to_a_pole_and_to_the_edge_of_the_domain():
-    assert error(derivative(lambda x: 1 / (x - 1), AutoFiniteDifferences(max_evaluations=14), 1.01), -1e4) < 1e-8
+    assert (
+        error(
+            derivative(lambda x: 1 / (x - 1), AutoFiniteDifferences(max_evaluations=14), 1.01), -1e4
+        )
+        < 1e-8
+    )
     assert error(derivative(np.log, FD, 1e-9), 1e9) < 1e-12
     with np.errstate(all="ignore"):
-        assert error(derivative(lambda x: np.log(x - 1), AutoFiniteDifferences(max_evaluations=14), 1.1), 10.0) < 1e-8
-        assert error(derivative(lambda x: np.arcsin(x), FD, 0.999), 1 / np.sqrt(1 - 0.999**2)) < 1e-6
+        assert (
+            error(
+                derivative(lambda x: np.log(x - 1), AutoFiniteDifferences(max_evaluations=14), 1.1),
+                10.0,
+            )
+            < 1e-8
+        )
+        assert (
+            error(derivative(lambda x: np.arcsin(x), FD, 0.999), 1 / np.sqrt(1 - 0.999**2)) < 1e-6
+        )
 
 
 def test_bounds_are_kept():
@@ -73,7 +89,9 @@ def test_bounds_are_kept():
     assert max(map(np.max, seen)) <= 1
     np.testing.assert_allclose(found, np.exp(x), rtol=1e-7)
     seen.clear()
-    pushforward(f, AutoFiniteDifferences(bounds=(0, None)), (x,), (np.array([1.0, -1.0, 2.0, -1.0]),))
+    pushforward(
+        f, AutoFiniteDifferences(bounds=(0, None)), (x,), (np.array([1.0, -1.0, 2.0, -1.0]),)
+    )
     assert min(map(np.min, seen)) >= 0
 
 
@@ -104,7 +122,11 @@ def test_no_more_than_ten_evaluations_near_an_edge(edge, raises):
 
 
 def test_an_output_that_is_not_finite_leaves_the_others_alone():
-    (found,) = jacobian(lambda x: np.array([np.sin(x[0]), np.inf, np.nan * x[1], x[0] * x[1]]), FD, np.array([1.0, 2.0]))
+    (found,) = jacobian(
+        lambda x: np.array([np.sin(x[0]), np.inf, np.nan * x[1], x[0] * x[1]]),
+        FD,
+        np.array([1.0, 2.0]),
+    )
     np.testing.assert_allclose(found[0], [np.cos(1.0), 0.0], atol=1e-13)
     np.testing.assert_allclose(found[3], [2.0, 1.0], rtol=1e-12)
     assert np.isnan(found[1:3]).all()
@@ -121,7 +143,8 @@ def test_a_kink_has_the_mean_of_its_slopes_and_is_told_as_one():
     assert derivative(abs, FD, 1e-3) == pytest.approx(1.0, rel=1e-12)
 
 
-# Complex step --------------------------------------------------------------------------------------------------------
+# Complex step
+# ------------------------------------------------------------------------------------------------
 
 
 STEP = AutoFiniteDifferences(method="complex")
@@ -139,9 +162,18 @@ SPOILERS = {
     "abs": (lambda x: np.sum(np.abs(x) * x), lambda x: 2 * np.abs(x)),
     "conj": (lambda x: np.real(np.sum(np.conj(x) * x)), lambda x: 2 * x),
     "real": (lambda x: np.sum(np.real(x) ** 3), lambda x: 3 * x**2),
-    "maximum": (lambda x: np.sum(np.where(np.real(x) > 0, x, 0 * x) ** 2), lambda x: 2 * np.maximum(x, 0)),
-    "float": (lambda x: math.exp(float(np.sum(x * x).real)), lambda x: 2 * x * np.exp(np.sum(x * x))),
-    "math": (lambda x: math.sin(x[0]) * x[1] + x[2], lambda x: np.array([math.cos(x[0]) * x[1], math.sin(x[0]), 1.0])),
+    "maximum": (
+        lambda x: np.sum(np.where(np.real(x) > 0, x, 0 * x) ** 2),
+        lambda x: 2 * np.maximum(x, 0),
+    ),
+    "float": (
+        lambda x: math.exp(float(np.sum(x * x).real)),
+        lambda x: 2 * x * np.exp(np.sum(x * x)),
+    ),
+    "math": (
+        lambda x: math.sin(x[0]) * x[1] + x[2],
+        lambda x: np.array([math.cos(x[0]) * x[1], math.sin(x[0]), 1.0]),
+    ),
 }
 
 
@@ -166,7 +198,8 @@ def test_a_complex_step_falls_back_number_by_number():
     assert len(calls) <= 4 * 3 + 10
 
 
-# Nesting and second order --------------------------------------------------------------------------------------------
+# Nesting and second order
+# --------------------------------------------------------------------------------------------
 
 
 def nested(order, f, backend=FD):
@@ -176,8 +209,14 @@ def nested(order, f, backend=FD):
 FUNCTIONS = {
     "sin": (np.sin, [np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x), np.sin]),
     "exp": (np.exp, [np.exp] * 4),
-    "power": (lambda x: x**4.5, [lambda x, k=k: math.prod([4.5, 3.5, 2.5, 1.5][:k]) * x ** (4.5 - k) for k in (1, 2, 3, 4)]),
-    "log": (np.log, [lambda x: 1 / x, lambda x: -1 / x**2, lambda x: 2 / x**3, lambda x: -6 / x**4]),
+    "power": (
+        lambda x: x**4.5,
+        [lambda x, k=k: math.prod([4.5, 3.5, 2.5, 1.5][:k]) * x ** (4.5 - k) for k in (1, 2, 3, 4)],
+    ),
+    "log": (
+        np.log,
+        [lambda x: 1 / x, lambda x: -1 / x**2, lambda x: 2 / x**3, lambda x: -6 / x**4],
+    ),
 }
 
 
@@ -201,17 +240,24 @@ def test_nested_plain_differences_are_refused_from_the_third_level_on():
     central = AutoFiniteDifferences(method="central")
     message = "this derivative of order 3, by differences of differences, is"
     with pytest.raises(PrecisionError, match=message):
-        gradient(lambda x: gradient(lambda x: gradient(np.sin, central, x)[0], central, x)[0], central, 1.2)
+        gradient(
+            lambda x: gradient(lambda x: gradient(np.sin, central, x)[0], central, x)[0],
+            central,
+            1.2,
+        )
 
 
 def test_a_second_derivative_at_the_edge_of_the_domain_falls_back():
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)
-        found = hessian(lambda x: np.where(x[0] < 0, np.nan, np.exp(x[0])) * x[1] ** 2, FD, np.array([0.0, 3.0]))
+        found = hessian(
+            lambda x: np.where(x[0] < 0, np.nan, np.exp(x[0])) * x[1] ** 2, FD, np.array([0.0, 3.0])
+        )
     np.testing.assert_allclose(found, [[9.0, 6.0], [6.0, 2.0]], rtol=1e-3)
 
 
-# Options -------------------------------------------------------------------------------------------------------------
+# Options
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -235,24 +281,68 @@ OPTIONS = [
         {"method": "secant"},
         "method must be one of 'adaptive', 'central', 'forward', 'backward', ",
     ),
-    (ValueError, {"order": 4}, "order goes with fixed steps; 'adaptive' chooses its own. Leave it out."),
-    (ValueError, {"method": "central", "order": 3}, "order must be an even number from 2 to 12 for 'central', not 3."),
-    (ValueError, {"method": "forward", "order": 0}, "order must be a number from 1 to 12 for 'forward', not 0."),
+    (
+        ValueError,
+        {"order": 4},
+        "order goes with fixed steps; 'adaptive' chooses its own. Leave it out.",
+    ),
+    (
+        ValueError,
+        {"method": "central", "order": 3},
+        "order must be an even number from 2 to 12 for 'central', not 3.",
+    ),
+    (
+        ValueError,
+        {"method": "forward", "order": 0},
+        "order must be a number from 1 to 12 for 'forward', not 0.",
+    ),
     (ValueError, {"scale": -1.0}, "scale must be a positive number or None, not -1.0."),
     (ValueError, {"step": 0.0}, "step must be a positive number or None, not 0.0."),
     (ValueError, {"max_evaluations": 3}, "max_evaluations must be an int of at least 4, not 3."),
-    (ValueError, {"bounds": (1, 0)}, "bounds must be (lowest, highest), each a number or None, not (1, 0)."),
-    (ValueError, {"noise": -1e-3}, "noise must be a number that is not negative, or (relative, absolute), not -0.001."),
-    (TypeError, {"method": 3}, "method must be one of 'adaptive', 'central', 'forward', 'backward', 'complex', not 3."),
-    (TypeError, {"method": "central", "order": 2.0}, "order must be an even number from 2 to 12 for 'central', not 2.0."),
+    (
+        ValueError,
+        {"bounds": (1, 0)},
+        "bounds must be (lowest, highest), each a number or None, not (1, 0).",
+    ),
+    (
+        ValueError,
+        {"noise": -1e-3},
+        "noise must be a number that is not negative, or (relative, absolute), not -0.001.",
+    ),
+    (
+        TypeError,
+        {"method": 3},
+        "method must be one of 'adaptive', 'central', 'forward', 'backward', 'complex', not 3.",
+    ),
+    (
+        TypeError,
+        {"method": "central", "order": 2.0},
+        "order must be an even number from 2 to 12 for 'central', not 2.0.",
+    ),
     (TypeError, {"step": "x"}, "step must be a positive number or None, not 'x'."),
     (TypeError, {"scale": True}, "scale must be a positive number or None, not True."),
-    (TypeError, {"max_evaluations": 10.0}, "max_evaluations must be an int of at least 4, not 10.0."),
+    (
+        TypeError,
+        {"max_evaluations": 10.0},
+        "max_evaluations must be an int of at least 4, not 10.0.",
+    ),
     (TypeError, {"bounds": 3}, "bounds must be (lowest, highest), each a number or None, not 3."),
-    (TypeError, {"bounds": ("0", 1)}, "bounds must be (lowest, highest), each a number or None, not ('0', 1)."),
-    (TypeError, {"noise": "x"}, "noise must be a number that is not negative, or (relative, absolute), not 'x'."),
+    (
+        TypeError,
+        {"bounds": ("0", 1)},
+        "bounds must be (lowest, highest), each a number or None, not ('0', 1).",
+    ),
+    (
+        TypeError,
+        {"noise": "x"},
+        "noise must be a number that is not negative, or (relative, absolute), not 'x'.",
+    ),
     (TypeError, {"native": "jax"}, "native must be a backend, not 'jax'."),
-    (TypeError, {"executor": 4}, "executor must be something that evaluations can be handed to, not 4. Pass an executor of"),
+    (
+        TypeError,
+        {"executor": 4},
+        "executor must be something that evaluations can be handed to, not 4. Pass an executor of",
+    ),
     (
         TypeError,
         {"executor": concurrent.futures.Executor},
@@ -281,7 +371,8 @@ def fail(message):
     raise ValueError(message)
 
 
-# Plain central differences ------------------------------------------------------------------------------------------
+# Plain central differences
+# ------------------------------------------------------------------------------------------
 
 CENTRAL = AutoFiniteDifferences(method="central")
 
@@ -314,12 +405,16 @@ def test_plain_central_differences_tell_their_error_to_those_who_ask():
     assert 1e-12 < explain(gradient, lambda x: np.sum(x**2), CENTRAL, np.ones(3)).error < 1e-8
 
 
-# One number at a time ------------------------------------------------------------------------------------------------
+# One number at a time
+# ------------------------------------------------------------------------------------------------
 
 
 def test_one_output_has_the_derivatives_that_it_has_beside_others():
     x = np.array([0.4, 1e-9, 700.0, 0.0])
-    for f in (lambda x: np.sum(np.exp(-x) * np.cos(x)), lambda x: np.log1p(x[1]) + x[0] ** 3 * x[2]):
+    for f in (
+        lambda x: np.sum(np.exp(-x) * np.cos(x)),
+        lambda x: np.log1p(x[1]) + x[0] ** 3 * x[2],
+    ):
         (one,) = jacobian(f, FD, x)
         (two,) = jacobian(lambda x, f=f: np.stack([f(x), f(x)]), FD, x)
         np.testing.assert_allclose(np.stack([one, one]), two, rtol=1e-12)
@@ -341,11 +436,16 @@ def test_that_outputs_that_change_near_the_point_are_named(method, beyond):
         lambda: pullback(f, backend, x).back(x),
         lambda: derivative(lambda t: f(t * x), backend, 1.0),
     ):
-        with pytest.raises(OutputError, match=r"shapes \[.*near it\. Give f outputs whose shapes and dtypes do not depend on"):
+        with pytest.raises(
+            OutputError,
+            match=r"shapes \[.*near it\. Give f outputs whose shapes and dtypes do not depend on",
+        ):
             call()
 
 
-@pytest.mark.parametrize("draw", [np.random.normal, lambda: torch.randn(()).item()], ids=["NumPy", "torch"])
+@pytest.mark.parametrize(
+    "draw", [np.random.normal, lambda: torch.randn(()).item()], ids=["NumPy", "torch"]
+)
 def test_f_that_draws_is_noisy(draw):
     with pytest.warns(PrecisionWarning, match="f is noisy"):
         gradient(lambda x: (x * draw()).sum(), AutoFiniteDifferences(), np.arange(1.0, 9.0))

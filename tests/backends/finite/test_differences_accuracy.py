@@ -1,4 +1,6 @@
-"""How exact finite differences are on published problems, and what they say of their own accuracy."""
+"""How exact finite differences are on published problems, and what they say of their own
+accuracy.
+"""
 
 import re
 import warnings
@@ -30,16 +32,23 @@ def error(found, wanted):
     return float(np.max(np.abs(np.asarray(found) - wanted)) / np.max(np.abs(wanted)))
 
 
-# Knowing how good it is ----------------------------------------------------------------------------------------------
+# Knowing how good it is
+# ----------------------------------------------------------------------------------------------
 
 
 def test_a_noisy_derivative_is_told_with_its_leaf():
     random = np.random.default_rng(0)
 
     def f(p):
-        return np.sin(p["clean"]) + 1e-3 * p["noisy"] + 1e-5 * random.standard_normal() * (p["noisy"] != 2.0)
+        return (
+            np.sin(p["clean"])
+            + 1e-3 * p["noisy"]
+            + 1e-5 * random.standard_normal() * (p["noisy"] != 2.0)
+        )
 
-    with pytest.warns(PrecisionWarning, match=re.escape("in the derivative by args[0]['noisy'] (")) as told:
+    with pytest.warns(
+        PrecisionWarning, match=re.escape("in the derivative by args[0]['noisy'] (")
+    ) as told:
         gradient(f, FD, {"clean": 1.0, "noisy": 2.0})
     assert "'clean'" not in str(told[0].message)
     assert told[0].filename == __file__
@@ -58,20 +67,31 @@ def test_known_noise_sets_the_steps():
     assert errors[2] < 1e-5
 
 
-# Values that are rounded ---------------------------------------------------------------------------------------------
+# Values that are rounded
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("digits", "beside"), [(2, True), (4, False)])
 def test_values_of_few_digits_are_told(digits, beside):
-    """Unless they do not change at all: the estimate holds, or there is a warning; as one output and beside another."""
+    """Unless they do not change at all: the estimate holds, or there is a warning; as one output
+    and beside another.
+    """
     random, told_or_held = np.random.default_rng(3), []
-    for f, slope in ((np.sin, np.cos), (np.log, lambda x: 1 / x), (lambda x: 3 * x + 1, lambda x: 3.0)):
-        rounded = lambda x, f=f: np.stack([np.round(f(x), digits), 1.5 * x]) if beside else np.round(f(x), digits)
+    for f, slope in (
+        (np.sin, np.cos),
+        (np.log, lambda x: 1 / x),
+        (lambda x: 3 * x + 1, lambda x: 3.0),
+    ):
+        rounded = lambda x, f=f: (
+            np.stack([np.round(f(x), digits), 1.5 * x]) if beside else np.round(f(x), digits)
+        )
         for x in random.uniform(0.1, 1.4, 20):
             with recording() as record, warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
                 found = np.ravel(derivative(rounded, FD, x))
-            held = abs(found[0] - slope(x)) <= 10 * record.accuracies[0].relative * np.abs(found).max()
+            held = (
+                abs(found[0] - slope(x)) <= 10 * record.accuracies[0].relative * np.abs(found).max()
+            )
             told_or_held.append(held or bool(told) or found[0] == 0.0)
     assert np.mean(told_or_held) >= 0.98
 
@@ -91,7 +111,8 @@ def test_short_numbers_of_exact_arithmetic_are_not_taken_for_rounded_ones():
     assert record.accuracies[0].relative < 1e-11
 
 
-# Second derivatives --------------------------------------------------------------------------------------------------
+# Second derivatives
+# --------------------------------------------------------------------------------------------------
 
 
 def bounded(x):
@@ -102,7 +123,11 @@ def bounded(x):
 
 SECOND = {
     # mixed derivatives a millionth of those along the two lines
-    "small": (bounded, np.array([-1.16, -0.22, -0.12, 0.78, 1.33, -0.57]), np.array([0.13, -0.13, -0.61, -0.59, -0.51, 0.07])),
+    "small": (
+        bounded,
+        np.array([-1.16, -0.22, -0.12, 0.78, 1.33, -0.57]),
+        np.array([0.13, -0.13, -0.61, -0.59, -0.51, 0.07]),
+    ),
 }
 
 
@@ -122,18 +147,25 @@ def test_second_derivatives_are_as_exact_as_rounding_allows(name):
             "second": (second_derivative(lambda t: f(x + t * v), FD, 0.0), along),
         }
     limits = {"nested": 1e-7, "second": 1e-8}
-    errors = {which: error(np.reshape(got, np.shape(wanted)), wanted) for which, (got, wanted) in found.items()}
+    errors = {
+        which: error(np.reshape(got, np.shape(wanted)), wanted)
+        for which, (got, wanted) in found.items()
+    }
     assert not {which: e for which, e in errors.items() if e > limits.get(which, 2e-9)}
 
 
-# Estimates -----------------------------------------------------------------------------------------------------------
+# Estimates
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("call", [gradient, jacobian], ids=["gradient", "jacobian"])
 @pytest.mark.parametrize("make", [list, np.array], ids=["numbers", "array"])
 @pytest.mark.parametrize("x", [[1.0, 1e16], [1.0, 1e100], [2.8e14, 1.0]])
 def test_what_the_rounding_of_f_hides_is_in_the_estimate(call, make, x):
-    with recording() as record, pytest.warns(PrecisionWarning, match=r"large in the derivative by args\[0\]"):
+    with (
+        recording() as record,
+        pytest.warns(PrecisionWarning, match=r"large in the derivative by args\[0\]"),
+    ):
         (found,) = call(sum, FD, make(x))
     off = np.max(np.abs(np.array(found) - 1))
     assert 1e-7 < off < 10 * max(leaf.relative for leaf in record.accuracies[0].leaves)
@@ -157,7 +189,10 @@ def test_what_the_rounding_of_f_hides_is_in_the_estimate(call, make, x):
 )
 def test_rounding_that_hides_all_derivatives_is_in_the_estimate_and_named(call, offset):
     """Each derivative is 1. What f rounds may change with the steps, or not at all."""
-    with recording() as record, pytest.warns(PrecisionWarning, match=r"rounding of f's value hides"):
+    with (
+        recording() as record,
+        pytest.warns(PrecisionWarning, match=r"rounding of f's value hides"),
+    ):
         found = call(offset)
     (accuracy,) = record.accuracies
     assert np.max(np.abs(found - 1)) <= 10 * accuracy.relative * max(1.0, np.max(np.abs(found)))
@@ -174,13 +209,17 @@ def test_rounding_that_hides_all_derivatives_is_in_the_estimate_and_named(call, 
     ids=["entropy", "saddle", "Lennard-Jones", "waves"],
 )
 def test_a_derivative_that_is_zero_is_no_reason_for_a_warning(f, x):
-    """The slopes at both sides differ, and so f's rounding is multiplied where they are extrapolated."""
+    """The slopes at both sides differ, and so f's rounding is multiplied where they are
+    extrapolated.
+    """
     assert abs(derivative(f, FD, x)) < 1e-11
     assert np.max(np.abs(gradient(lambda x: np.sum(f(x)), FD, np.full(3, x))[0])) < 1e-11
 
 
 def test_rounding_that_hides_little_is_no_reason_for_a_warning():
-    """Beside what is seen of f, or where nothing is seen; an output without a change beside another one is independent."""
+    """Beside what is seen of f, or where nothing is seen; an output without a change beside another
+    one is independent.
+    """
     np.testing.assert_allclose(gradient(sum, FD, [1.0, 1e9])[0], 1.0, rtol=1e-6)
     assert gradient(lambda x, y: y * y, FD, 0.3, 1.0)[0] == 0.0
     assert gradient(lambda x: 1e8, FD, np.ones(2))[0].tolist() == [0.0, 0.0]

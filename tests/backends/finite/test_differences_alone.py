@@ -30,10 +30,15 @@ OPTIONS = method_of().options
 
 def around(f, *arrays, **options):
     evaluations = ArrayEvaluations(f, *arrays)
-    return evaluations, Coordinates(BasePoint(arrays, **options), [array.dtype.kind == "c" for array in arrays])
+    return evaluations, Coordinates(
+        BasePoint(arrays, **options), [array.dtype.kind == "c" for array in arrays]
+    )
 
 
-@pytest.mark.parametrize(("name", "error"), [("adaptive", 1e-13), ("complex", 1e-15), ("central", 1e-9), ("forward", 1e-7)])
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("adaptive", 1e-13), ("complex", 1e-15), ("central", 1e-9), ("forward", 1e-7)],
+)
 def test_derivatives(name, error):
     found = differentiate(np.sin, X, method=method_of(name))
     np.testing.assert_allclose(found.values, SINES, atol=error)
@@ -72,7 +77,9 @@ def test_second_derivatives():
     times = product(OPTIONS, evaluations, lines, evaluations.copies, stacks=[np.ones((1, 3))])
     np.testing.assert_allclose(times.slopes.values[:, 0], exact.sum(axis=0), rtol=1e-8)
     np.testing.assert_allclose(
-        along(OPTIONS, *around(np.sin, X[:1]), evaluations.copies).slopes.values, -np.sin(0.5), rtol=1e-9
+        along(OPTIONS, *around(np.sin, X[:1]), evaluations.copies).slopes.values,
+        -np.sin(0.5),
+        rtol=1e-9,
     )
     with pytest.raises(StepError):
         along(OPTIONS, *around(np.sum, np.array([1e200])), evaluations.copies)

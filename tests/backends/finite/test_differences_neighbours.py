@@ -1,4 +1,6 @@
-"""f at the point beside its neighbours: steps above the length in which f changes are seen, or told by an honest estimate."""
+"""f at the point beside its neighbours: steps above the length in which f changes are seen, or told
+by an honest estimate.
+"""
 
 import math
 import warnings
@@ -21,8 +23,9 @@ FD = AutoFiniteDifferences()
 
 
 def judged(f, x, exact, backend=FD):
-    """The largest relative error of any output, after a look at the estimate: it is no less than a tenth of that error, and
-    what is not right is told by a warning."""
+    """The largest relative error of any output, after a look at the estimate: it is no less than a
+    tenth of that error, and what is not right is told by a warning.
+    """
     with warnings.catch_warnings(record=True) as told, recording() as record:
         warnings.simplefilter("always")
         found = jacobian(lambda x: f(x[0]), backend, np.array([x]))[0][..., 0]
@@ -47,15 +50,20 @@ def test_peaks_of_any_width_and_place(x, width, place):
 @pytest.mark.parametrize("height", [1.0, 1e-3])
 @pytest.mark.parametrize("x", [0.7015, 500.0])
 def test_waves_of_any_length_are_seen_or_told(x, height):
-    """At 30 and 40 the first steps are 8 and 4 waves: steps that are multiples of one another would show a straight line."""
+    """At 30 and 40 the first steps are 8 and 4 waves: steps that are multiples of one another would
+    show a straight line.
+    """
     for k in (3, 10, 30, 100, 1e3, 1e4):
         judged(lambda x, k=k: 1 + x + height * np.sin(k * x), x, 1 + height * k * math.cos(k * x))
 
 
 @pytest.mark.parametrize("x", [1e-200, -1e-200, 1e-280])
 def test_numbers_that_are_almost_zero_have_a_scale_of_their_own(x):
-    with pytest.warns(PrecisionWarning):  # f changes over 1e-200, and few evaluations are left to see it
-        assert gradient(lambda x: np.sum((x / abs(x[0])) ** 3), FD, np.array([x]))[0] == pytest.approx(3 / abs(x), rel=1)
+    # f changes over 1e-200, and few evaluations are left to see it
+    with pytest.warns(PrecisionWarning):
+        assert gradient(lambda x: np.sum((x / abs(x[0])) ** 3), FD, np.array([x]))[
+            0
+        ] == pytest.approx(3 / abs(x), rel=1)
     assert derivative(math.sin, FD, x) == 1.0
     if x > 0:
         assert derivative(math.sqrt, FD, x) == pytest.approx(0.5 / math.sqrt(x), rel=1e-10)

@@ -1,4 +1,6 @@
-"""Calls and prepared calls on `AutoJax` under `jax.jit`, `jax.vmap` and `jax.export`, serialised and loaded elsewhere."""
+"""Calls and prepared calls on `AutoJax` under `jax.jit`, `jax.vmap` and `jax.export`, serialised
+and loaded elsewhere.
+"""
 
 import os
 import subprocess
@@ -50,7 +52,9 @@ def test_a_call_under_jit_and_vmap(name, made):
     for found, each in zip(jax.jit(call)(X), expected, strict=True):
         assert isinstance(found, jax.Array)
         assert_numbers(found, each, 1e-6)
-    for found, one, other in zip(jax.vmap(call)(jnp.stack([X, X + 1])), expected, call(X + 1), strict=True):
+    for found, one, other in zip(
+        jax.vmap(call)(jnp.stack([X, X + 1])), expected, call(X + 1), strict=True
+    ):
         assert_numbers(found, jnp.stack([one, other]), 1e-6)
 
 
@@ -73,9 +77,16 @@ def test_exported_calls_load_in_a_process_that_knows_neither_this_package_nor_f(
             expected += compiled(X)
     np.save(tmp_path / "x.npy", X)
     command = [sys.executable, "-c", PROGRAM, tmp_path / "x.npy", tmp_path / "found.npz", *files]
-    subprocess.run(list(map(str, command)), check=True, cwd=tmp_path, env={**os.environ, "JAX_PLATFORMS": "cpu"})
+    subprocess.run(
+        list(map(str, command)),
+        check=True,
+        cwd=tmp_path,
+        env={**os.environ, "JAX_PLATFORMS": "cpu"},
+    )
     found = np.load(tmp_path / "found.npz")
-    assert all(np.array_equal(found[name], x) for name, x in zip(found.files, expected, strict=True))
+    assert all(
+        np.array_equal(found[name], x) for name, x in zip(found.files, expected, strict=True)
+    )
 
 
 def test_a_call_is_exported_for_shapes_that_are_not_known_yet():

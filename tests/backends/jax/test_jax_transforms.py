@@ -1,4 +1,6 @@
-"""`AutoJax` inside JAX's own transformations: tracers stay tracers, none leaks, and the ambient precision holds."""
+"""`AutoJax` inside JAX's own transformations: tracers stay tracers, none leaks, and the ambient
+precision holds.
+"""
 
 import copy
 
@@ -59,7 +61,8 @@ def test_gradient_works_inside_a_transformation(transform, expected):
     assert_tree(transform(X32), jnp.asarray(expected(X), dtype="float32"), 1e-5)
 
 
-@pytest.mark.parametrize("name", ["jit", "vmap", "grad", "scan"])  # the check is slow: JAX traces everything anew for it
+# the check is slow: JAX traces everything anew for it
+@pytest.mark.parametrize("name", ["jit", "vmap", "grad", "scan"])
 def test_no_tracer_leaks_out_of_a_transformation(name):
     transform, _ = TRANSFORMS[name]
     with jax.checking_leaks():
@@ -108,7 +111,8 @@ def test_maps_of_64_bits_inside_a_trace_of_32(prepared):
     f = lambda t: t["x"] ** 3 * t["y"]
     point = {"x": X, "y": X.astype("float32")}
     maps = [
-        prepare(each, f, AutoJax(), point)(point) if prepared else each(f, AutoJax(), point) for each in (pullback, linearize)
+        prepare(each, f, AutoJax(), point)(point) if prepared else each(f, AutoJax(), point)
+        for each in (pullback, linearize)
     ]
     (_, back), (_, push) = maps
     one, three, slope = jnp.ones(3), jnp.ones((2, 3)), 3 * X**2 * point["y"]
@@ -120,10 +124,13 @@ def test_maps_of_64_bits_inside_a_trace_of_32(prepared):
     ):
         assert_numbers(jax.jit(map_)(one), expected, 1e-6)
         assert_numbers(jax.jit(jax.vmap(map_))(three)[1], expected, 1e-6)
-        assert_numbers(jax.jit(jax.grad(lambda v, map_=map_: jnp.sum(map_(v))))(one), expected, 1e-6)
+        assert_numbers(
+            jax.jit(jax.grad(lambda v, map_=map_: jnp.sum(map_(v))))(one), expected, 1e-6
+        )
 
 
-# Meshes ---------------------------------------------------------------------------------------------------------------
+# Meshes
+# ------------------------------------------------------------------------------------------------
 
 
 def quadratic(x):
@@ -136,7 +143,9 @@ def doubled(x):
 
 def _sharded(*axis_types):
     mesh = jax.make_mesh((1,), ("x",), axis_types=axis_types)
-    return mesh, jax.device_put(jnp.arange(4.0), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x")))
+    return mesh, jax.device_put(
+        jnp.arange(4.0), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
+    )
 
 
 MESHED = {
@@ -166,11 +175,16 @@ def test_arrays_on_a_mesh_with_explicit_axes(name, mode):
 def test_operators_inside_shard_map(name, mode):
     mesh, _ = _sharded(jax.sharding.AxisType.Auto)
     spec = jax.sharding.PartitionSpec("x")
-    compute = jax.shard_map(lambda x: MESHED[name](AutoJax(mode=mode), x), mesh=mesh, in_specs=spec, out_specs=spec)
-    assert_numbers(compute(jnp.arange(4.0)), MESHED[name](AutoJax(mode=mode), jnp.arange(4.0)), 1e-6)
+    compute = jax.shard_map(
+        lambda x: MESHED[name](AutoJax(mode=mode), x), mesh=mesh, in_specs=spec, out_specs=spec
+    )
+    assert_numbers(
+        compute(jnp.arange(4.0)), MESHED[name](AutoJax(mode=mode), jnp.arange(4.0)), 1e-6
+    )
 
 
-# Devices --------------------------------------------------------------------------------------------------------------
+# Devices
+# ------------------------------------------------------------------------------------------------
 
 
 def test_a_backend_with_a_device_or_a_sharding_can_be_copied():

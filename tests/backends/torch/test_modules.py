@@ -41,7 +41,9 @@ from adinterface import (
 )
 from adinterface.fit import Training, from_torch_optim, update
 
-each_torch_backend = pytest.mark.parametrize("backend", [AutoTorch(), AutoFiniteDifferences()], ids=["torch", "finite"])
+each_torch_backend = pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoFiniteDifferences()], ids=["torch", "finite"]
+)
 
 DATA = torch.tensor([[1.0, -2.0], [0.5, 3.0], [2.0, 0.25]], dtype=torch.float64)
 WEIGHTS = torch.tensor([[1.0, -0.5], [2.0, 1.5], [-1.0, 0.75]], dtype=torch.float64)
@@ -60,14 +62,20 @@ class Tied(nn.Module):
 
 
 class WithExtras(nn.Module):
-    """A parameter of its own, one that is not used, a buffer, and attributes that are not tensors."""
+    """A parameter of its own, one that is not used, a buffer, and attributes that are not
+    tensors.
+    """
 
     def __init__(self):
         super().__init__()
         self.scale = nn.Parameter(torch.tensor(1.5))
         self.unused = nn.Parameter(torch.ones(3))
         self.register_buffer("offset", torch.tensor([0.5, -0.5]))
-        self.activation, self.name, self.blocks = torch.tanh, "extras", nn.ModuleList([nn.Linear(2, 2)])
+        self.activation, self.name, self.blocks = (
+            torch.tanh,
+            "extras",
+            nn.ModuleList([nn.Linear(2, 2)]),
+        )
         self.table = nn.ParameterDict({"k": nn.Parameter(torch.ones(2))})
 
     def forward(self, x):
@@ -114,19 +122,31 @@ def _make(name):
 def _loss(module, data=DATA):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
-        result = module(data, data, data) if isinstance(module, nn.MultiheadAttention) else module(data)
+        result = (
+            module(data, data, data) if isinstance(module, nn.MultiheadAttention) else module(data)
+        )
     result = result[0] if isinstance(result, tuple) else result
     return (WEIGHTS * result).sum() + (result**2).sum()
 
 
 def _backward(module):
-    """The gradients that torch itself finds, by name; on a copy, so that the module stays as it is."""
+    """The gradients that torch itself finds, by name; on a copy, so that the module stays as it
+    is.
+    """
     fresh = _loss_on_copy(module)
-    return {name: torch.zeros_like(p) if p.grad is None else p.grad for name, p in fresh.named_parameters()}
+    return {
+        name: torch.zeros_like(p) if p.grad is None else p.grad
+        for name, p in fresh.named_parameters()
+    }
 
 
 def _loss_on_copy(module):
-    memo = {id(v): v.detach().clone() for m in module.modules() for v in vars(m).values() if torch.is_tensor(v)}
+    memo = {
+        id(v): v.detach().clone()
+        for m in module.modules()
+        for v in vars(m).values()
+        if torch.is_tensor(v)
+    }
     fresh = copy.deepcopy(module, memo)
     fresh.zero_grad()
     _loss(fresh).backward()
@@ -137,12 +157,15 @@ def _state(module):
     return {name: value.detach().clone() for name, value in module.state_dict().items()}
 
 
-# nn.Module ------------------------------------------------------------------------------------------------------------
+# nn.Module
+# ------------------------------------------------------------------------------------------------
 
 
 @each_torch_backend
 @pytest.mark.parametrize("name", MODULES)
-def test_the_gradient_of_a_module_is_a_module_of_its_class_with_gradients_for_parameters(name, backend):
+def test_the_gradient_of_a_module_is_a_module_of_its_class_with_gradients_for_parameters(
+    name, backend
+):
     module = _make(name)
     if _is_not_copied(name, backend):
         with pytest.raises(RuntimeError, match="deepcopy"):
@@ -152,11 +175,20 @@ def test_the_gradient_of_a_module_is_a_module_of_its_class_with_gradients_for_pa
     (found,) = gradient(_loss, backend, module)
     assert type(found) is type(module)
     assert found is not module
-    assert all(p is q and p.requires_grad == flag and p.grad is None for p, (q, flag) in zip(module.parameters(), parameters))
+    assert all(
+        p is q and p.requires_grad == flag and p.grad is None
+        for p, (q, flag) in zip(module.parameters(), parameters)
+    )
     kept = {name for name in before if "running" not in name and "tracked" not in name}
-    assert all(torch.equal(value, before[name]) for name, value in _state(module).items() if name in kept)
+    assert all(
+        torch.equal(value, before[name]) for name, value in _state(module).items() if name in kept
+    )
     expected = _backward(module)
-    assert [n for n, _ in found.named_parameters()] == [n for n, _ in module.named_parameters()] == list(expected)
+    assert (
+        [n for n, _ in found.named_parameters()]
+        == [n for n, _ in module.named_parameters()]
+        == list(expected)
+    )
     for parameter, mine in zip(found.parameters(), module.parameters()):
         assert type(parameter) is nn.Parameter
         assert not parameter.requires_grad
@@ -168,7 +200,9 @@ def test_the_gradient_of_a_module_is_a_module_of_its_class_with_gradients_for_pa
 
 
 def _is_not_copied(name, backend):
-    """torch refuses to copy a module that holds a computed tensor, and differences work on a copy."""
+    """torch refuses to copy a module that holds a computed tensor, and differences work on a
+    copy.
+    """
     return name == "old weight norm" and isinstance(backend, AutoFiniteDifferences)
 
 
@@ -215,7 +249,9 @@ UPDATING = {
     "jacobian": lambda f, auto, m: jacobian(f, auto, m),
     "pushforward": lambda f, auto, m: pushforward(f, auto, (m,), (m,)),
     "push": lambda f, auto, m: [push(m) for push in [linearize(f, auto, m)[1]] for _ in range(2)],
-    "back": lambda f, auto, m: [back(torch.ones((), dtype=torch.float64)) for back in [pullback(f, auto, m)[1]] * 2],
+    "back": lambda f, auto, m: [
+        back(torch.ones((), dtype=torch.float64)) for back in [pullback(f, auto, m)[1]] * 2
+    ],
     "hvp": lambda f, auto, m: hvp(f, auto, m, m),
     "hessian": lambda f, auto, m: hessian(f, auto, m),
     "diagonal_hessian": lambda f, auto, m: diagonal_hessian(f, auto, m),
@@ -223,10 +259,14 @@ UPDATING = {
 }
 
 
-@pytest.mark.parametrize("make", [lambda: nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).double(), Counting])
+@pytest.mark.parametrize(
+    "make", [lambda: nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).double(), Counting]
+)
 @pytest.mark.parametrize("name", UPDATING)
 @pytest.mark.parametrize("backend", [AutoTorch(), _REVERSE], ids=["default", "reverse"])
-def test_what_f_counts_in_buffers_arrives_once_in_the_users_module_in_reverse_mode(backend, name, make):
+def test_what_f_counts_in_buffers_arrives_once_in_the_users_module_in_reverse_mode(
+    backend, name, make
+):
     torch.manual_seed(0)
     module = make()
     reference = copy.deepcopy(module)
@@ -247,7 +287,9 @@ def test_forward_mode_leaves_a_module_as_it_was_and_says_that_a_batch_norm_canno
         UPDATING[name](lambda m: (m(DATA) ** 3).sum(), _FORWARD, module)
     assert any("module.eval()" in note for note in caught.value.__notes__)
     assert all(p is q for p, q in zip(module.parameters(), parameters, strict=True))
-    torch.testing.assert_close([*module.parameters()], [before[key] for key, _ in module.named_parameters()])
+    torch.testing.assert_close(
+        [*module.parameters()], [before[key] for key, _ in module.named_parameters()]
+    )
     counting = Counting()
     UPDATING[name](lambda m: (m.replaced(DATA) ** 3).sum(), _FORWARD, counting)
     assert type(counting.weight) is nn.Parameter
@@ -260,15 +302,24 @@ def test_a_constant_that_f_counts_in_is_noted_in_forward_mode():
     with pytest.raises(RuntimeError, match="captured Tensor") as caught:
         gradient(f, _FORWARD, DATA, Constant(module))
     assert caught.value.__notes__ == [
-        "f writes to a tensor that it captured or that a module holds, which forward mode and batches of torch do not allow. A "
-        "BatchNorm does in training mode: module.eval(). Or use AutoTorch(), in a batch AutoTorch(chunk_size=1)."
+        "f writes to a tensor that it captured or that a module holds, which forward mode and"
+        " batches of torch do not allow. A BatchNorm does in training mode: module.eval(). Or use"
+        " AutoTorch(), in a batch AutoTorch(chunk_size=1)."
     ]
-    assert_tree(gradient(f, _FORWARD, DATA, Constant(module.eval()))[0], gradient(f, AutoTorch(), DATA, Constant(module))[0])
+    assert_tree(
+        gradient(f, _FORWARD, DATA, Constant(module.eval()))[0],
+        gradient(f, AutoTorch(), DATA, Constant(module))[0],
+    )
 
 
 def test_f_receives_the_users_own_module_under_reverse_mode():
     module, seen = _make("extras"), []
-    gradient(lambda m, d: seen.extend([m, d["k"]]) or _loss(m) + _loss(d["k"]), AutoTorch(), module, {"k": module})
+    gradient(
+        lambda m, d: seen.extend([m, d["k"]]) or _loss(m) + _loss(d["k"]),
+        AutoTorch(),
+        module,
+        {"k": module},
+    )
     assert seen[0] is module
     assert type(seen[1]) is type(module)
     assert seen[1] is not module  # another place is another variable
@@ -314,7 +365,8 @@ def test_a_constant_module_is_used_but_has_no_gradient(place, backend):
 @pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad])
 @pytest.mark.parametrize("made", ["before", "inside"])
 def test_the_callers_grad_mode_does_not_matter(made, mode, backend):
-    # A parameter that is made in inference mode is an inference tensor, which torch does not record.
+    # A parameter that is made in inference mode is an inference tensor, which torch does not
+    # record.
     module = _make("linear")
     expected = _backward(module)
     with mode():
@@ -325,7 +377,8 @@ def test_the_callers_grad_mode_does_not_matter(made, mode, backend):
         assert_numbers(parameter, expected[key], 10 * rtol_of(backend), key)
 
 
-# Engines and wrappers that cannot take a module -----------------------------------------------------------------------
+# Engines and wrappers that cannot take a module
+# -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -334,10 +387,12 @@ def test_the_callers_grad_mode_does_not_matter(made, mode, backend):
     ids=["jax", "autograd", "finite over jax"],
 )
 @pytest.mark.parametrize("place", [lambda m: m, lambda m: {"k": [m]}], ids=["argument", "tree"])
-def test_a_module_with_another_engine_is_an_error_that_names_the_backends_that_take_it(place, backend):
+def test_a_module_with_another_engine_is_an_error_that_names_the_backends_that_take_it(
+    place, backend
+):
     message = (
         f"The code of Linear computes with torch alone, so {backend!r} cannot take it. "
-        f"Use AutoTorch(), or AutoFiniteDifferences() without `native`."
+        "Use AutoTorch(), or AutoFiniteDifferences() without `native`."
     )
     with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
         gradient(_loss, backend, place(_make("linear")))
@@ -358,11 +413,14 @@ def _as_script(module, how="script"):
 
 
 _WRAPS = (
-    "{} wraps a Linear: its hooks do not run here, or it cannot be rebuilt around gradients. Pass the inner module, "
-    "model.{}, and call the wrapper inside f if you need it."
+    "{} wraps a Linear: its hooks do not run here, or it cannot be rebuilt around gradients. Pass"
+    " the inner module, model.{}, and call the wrapper inside f if you need it."
 )
 WRAPPERS = {
-    "DataParallel": (lambda: nn.DataParallel(nn.Linear(2, 2)), _WRAPS.format("DataParallel", "module")),
+    "DataParallel": (
+        lambda: nn.DataParallel(nn.Linear(2, 2)),
+        _WRAPS.format("DataParallel", "module"),
+    ),
     "a part of torch.compile": (
         lambda: nn.Sequential(compiled(nn.Linear(2, 2))),
         _WRAPS.format("OptimizedModule", "_orig_mod"),
@@ -371,9 +429,15 @@ WRAPPERS = {
 
 
 @each_torch_backend
-@pytest.mark.parametrize("place", [lambda m: m, lambda m: [m], lambda m: nn.Sequential(m)], ids=["argument", "list", "module"])
+@pytest.mark.parametrize(
+    "place",
+    [lambda m: m, lambda m: [m], lambda m: nn.Sequential(m)],
+    ids=["argument", "list", "module"],
+)
 @pytest.mark.parametrize("name", WRAPPERS)
-def test_a_wrapper_that_cannot_be_rebuilt_is_an_error_that_names_the_inner_module(name, place, backend):
+def test_a_wrapper_that_cannot_be_rebuilt_is_an_error_that_names_the_inner_module(
+    name, place, backend
+):
     make, message = WRAPPERS[name]
     with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
         gradient(_loss, backend, place(make()))
@@ -384,15 +448,17 @@ def test_a_wrapper_that_cannot_be_rebuilt_is_an_error_that_names_the_inner_modul
 def test_a_scripted_module_is_an_error_that_says_what_to_pass(how, backend):
     module = _as_script(nn.Linear(2, 2).double(), how)
     message = (
-        f"{type(module).__name__}: a ScriptModule keeps its parameters in C++ and cannot be rebuilt around gradients. Pass the "
-        f"module it was made from, with its state (load_state_dict), or wrap it in Constant(...); torch.compile it inside f if "
-        f"you need the speed."
+        f"{type(module).__name__}: a ScriptModule keeps its parameters in C++ and cannot be rebuilt"
+        " around gradients. Pass the module it was made from, with its state (load_state_dict), or"
+        " wrap it in Constant(...); torch.compile it inside f if you need the speed."
     )
     for place in (lambda m: m, nn.Sequential, lambda m: [nn.Sequential(m)]):
         with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
             gradient(_loss, backend, place(module))
     found = gradient(lambda x, m: m(x).sum(), backend, DATA, Constant(module))[0]
-    torch.testing.assert_close(found, module.weight.sum(0).expand(DATA.shape).detach(), rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(
+        found, module.weight.sum(0).expand(DATA.shape).detach(), rtol=1e-6, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("auto", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()])
@@ -406,13 +472,18 @@ def test_the_hessian_of_a_container_that_holds_a_module_is_its_tree_of_its_trees
         return (model[m](model[x]) ** 2).sum()
 
     found = prepare(hessian, f, auto, model)(model) if kind is dict else hessian(f, auto, model)
-    flat = torch.func.hessian(lambda w, b, x: ((w @ x + b) ** 2).sum(), argnums=(0, 1, 2))(*module.parameters(), DATA[0])
+    flat = torch.func.hessian(lambda w, b, x: ((w @ x + b) ** 2).sum(), argnums=(0, 1, 2))(
+        *module.parameters(), DATA[0]
+    )
     rows = [found[m].weight, found[m].bias, found[x]]
     for row, expected in zip(rows, flat, strict=True):
         assert type(row) is kind
         for block, other in zip((row[m].weight, row[m].bias, row[x]), expected, strict=True):
             torch.testing.assert_close(block.data, other.detach(), rtol=1e-5, atol=1e-6)
-    message = r"Linear\.bias is the row of a Hessian of a container, which is no part of a module\. Pass the row itself\."
+    message = (
+        r"Linear\.bias is the row of a Hessian of a container, which is no part of a module\. Pass"
+        r" the row itself\."
+    )
     with pytest.raises(ConversionError, match=message):
         tree.norm(found)
     tree.norm(rows[0])
@@ -427,14 +498,18 @@ def compiled(module):
 COMPILED_CALLS = {
     "one-shot": lambda backend, m: gradient(_loss, backend, m)[0],
     "prepared": lambda backend, m: prepare(gradient, _loss, backend, m)(m)[0],
-    "in a tree": lambda backend, m: gradient(lambda d: _loss(d["net"]), backend, {"net": m})[0]["net"],
+    "in a tree": lambda backend, m: gradient(lambda d: _loss(d["net"]), backend, {"net": m})[0][
+        "net"
+    ],
     "by a pullback": lambda backend, m: pullback(_loss, backend, m).back(1.0)[0],
     "a product with the Hessian": lambda backend, m: hvp(_loss, backend, m, m),
 }
 
 
 @pytest.mark.parametrize(
-    "backend", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["reverse", "forward", "finite"]
+    "backend",
+    [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()],
+    ids=["reverse", "forward", "finite"],
 )
 @pytest.mark.parametrize("call", COMPILED_CALLS.values(), ids=COMPILED_CALLS)
 def test_what_torch_compile_made_of_a_module_is_one_too(call, backend):
@@ -442,7 +517,9 @@ def test_what_torch_compile_made_of_a_module_is_one_too(call, backend):
     model = compiled(copy.deepcopy(plain))
     found, expected = call(backend, model), call(backend, plain)
     assert type(found) is type(model)
-    assert [name for name, _ in found.named_parameters()] == [f"_orig_mod.{name}" for name, _ in plain.named_parameters()]
+    assert [name for name, _ in found.named_parameters()] == [
+        f"_orig_mod.{name}" for name, _ in plain.named_parameters()
+    ]
     for ours, theirs in zip(found.parameters(), expected.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-7)
         assert not ours.requires_grad
@@ -454,7 +531,10 @@ def test_a_second_derivative_of_compiled_code_names_the_module_that_it_was_made_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = torch.compile(nn.Linear(2, 2).double(), backend="aot_eager")
-        with pytest.raises(NotRecordedError, match=r"Pass the function or module that it was made from \(model\._orig_mod\)"):
+        with pytest.raises(
+            NotRecordedError,
+            match=r"Pass the function or module that it was made from \(model\._orig_mod\)",
+        ):
             hvp(lambda m: (m(DATA) ** 3).sum(), AutoTorch(), model, model)
 
 
@@ -491,7 +571,9 @@ def test_a_compiled_module_is_trained_and_stays_compiled():
 
 
 class ModelOutput(OrderedDict):
-    """As Hugging Face's: a dict of the fields that are not None, which cannot be made without its `__init__`."""
+    """As Hugging Face's: a dict of the fields that are not None, which cannot be made without its
+    `__init__`.
+    """
 
     def __post_init__(self):
         for field in dataclasses.fields(self):
@@ -522,7 +604,9 @@ class LossAndLogits(ModelOutput):
 @pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
 def test_what_hugging_faces_models_return_is_a_value_an_aux_and_an_argument(prepared, backend):
     def call(operator, f, *args):
-        return prepare(operator, f, backend, *args)(*args) if prepared else operator(f, backend, *args)
+        return (
+            prepare(operator, f, backend, *args)(*args) if prepared else operator(f, backend, *args)
+        )
 
     def check(found, **expected):
         assert type(found) is LossAndLogits
@@ -532,21 +616,31 @@ def test_what_hugging_faces_models_return_is_a_value_an_aux_and_an_argument(prep
             torch.testing.assert_close(found[name], number, rtol=1e-6, atol=0)
 
     x = torch.tensor([1.0, 2.0], dtype=torch.float64)
-    value, (slope,) = call(value_and_gradient, lambda x: LossAndLogits((x * x).sum(), logits=x * 2), x)
+    value, (slope,) = call(
+        value_and_gradient, lambda x: LossAndLogits((x * x).sum(), logits=x * 2), x
+    )
     check(value, loss=torch.tensor(5.0, dtype=torch.float64), logits=2 * x)
     torch.testing.assert_close(slope, 2 * x, rtol=1e-6, atol=0)
-    value, _ = call(value_and_gradient, lambda x: ((x * x).sum(), LossAndLogits(logits=x * 2, hidden=(x, x + 1))), x)
+    value, _ = call(
+        value_and_gradient,
+        lambda x: ((x * x).sum(), LossAndLogits(logits=x * 2, hidden=(x, x + 1))),
+        x,
+    )
     check(value[1], logits=2 * x, hidden=(x, x + 1))
     rows = call(jacobian, lambda x: LossAndLogits(logits=x * 2), x)
     check(rows, logits=(2 * torch.eye(2, dtype=torch.float64),))
-    (found,) = call(gradient, lambda out: (out.logits * out["logits"]).sum(), LossAndLogits(logits=x))
+    (found,) = call(
+        gradient, lambda out: (out.logits * out["logits"]).sum(), LossAndLogits(logits=x)
+    )
     check(found, logits=2 * x)
 
 
 def test_an_array_that_such_an_object_holds_beside_its_entries_is_an_error():
     out = LossAndLogits(logits=torch.ones(2))
     out.extra = torch.ones(3)
-    with pytest.raises(NotDifferentiableError, match=r"\.extra is an attribute that is not a field"):
+    with pytest.raises(
+        NotDifferentiableError, match=r"\.extra is an attribute that is not a field"
+    ):
         gradient(lambda out: out.logits.sum(), AutoTorch(), out)
 
 
@@ -555,14 +649,21 @@ def one_process(tmp_path):
     """A process group of this process alone."""
     import torch.distributed.tensor  # slow to import, and not loaded with torch
 
-    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
+    torch.distributed.init_process_group(
+        "gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1
+    )
     yield torch.distributed.init_device_mesh("cpu", (1,))
     torch.distributed.destroy_process_group()
 
 
 every_torch_backend = pytest.mark.parametrize(
     "backend",
-    [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences(), AutoFiniteDifferences(native=AutoTorch())],
+    [
+        AutoTorch(),
+        AutoTorch(mode="forward"),
+        AutoFiniteDifferences(),
+        AutoFiniteDifferences(native=AutoTorch()),
+    ],
     ids=["torch", "forward", "finite", "native"],
 )
 
@@ -575,9 +676,11 @@ def test_a_module_that_exchanges_gradients_in_a_way_that_is_not_known_is_refused
     for module in (Unknown(2, 2), nn.Sequential(Unknown(2, 2))):
         with pytest.raises(ConversionError) as caught:
             gradient(_loss, AutoTorch(), module)
-        assert str(caught.value) == (
-            "Unknown spreads its parameters over processes in a way that is not known here. Shard the model with "
-            "torch.distributed.fsdp.fully_shard, or with DTensor, whose gradients are global here, or wrap it in Constant(...)."
+        assert (
+            str(caught.value)
+            == "Unknown spreads its parameters over processes in a way that is not known here."
+            " Shard the model with torch.distributed.fsdp.fully_shard, or with DTensor, whose"
+            " gradients are global here, or wrap it in Constant(...)."
         )
 
 
@@ -599,21 +702,31 @@ def test_such_modules_may_be_constants_as_the_message_says(backend, one_process)
 
 def test_derivatives_by_a_dtensor_are_refused_where_torchs_own_are_wrong(one_process, monkeypatch):
     monkeypatch.setattr(adinterface_torch.distributed, "DTENSORS_ARE_RIGHT", False)
-    spread = torch.distributed.tensor.distribute_tensor(torch.ones(4), one_process, [torch.distributed.tensor.Shard(0)])
+    spread = torch.distributed.tensor.distribute_tensor(
+        torch.ones(4), one_process, [torch.distributed.tensor.Shard(0)]
+    )
     model = nn.Linear(4, 1)
-    model.weight = nn.Parameter(torch.distributed.tensor.distribute_tensor(model.weight.detach(), one_process))
-    for f, x in ((lambda x: (x * x).sum(), spread), (lambda m: m.weight.sum(), model), (lambda t: t["x"].sum(), {"x": spread})):
+    model.weight = nn.Parameter(
+        torch.distributed.tensor.distribute_tensor(model.weight.detach(), one_process)
+    )
+    for f, x in (
+        (lambda x: (x * x).sum(), spread),
+        (lambda m: m.weight.sum(), model),
+        (lambda t: t["x"].sum(), {"x": spread}),
+    ):
         for operator in (gradient, jacobian, pullback):
             with pytest.raises(ConversionError) as caught:
                 operator(f, AutoTorch(), x)
-            assert str(caught.value) == (
-                f"Some derivatives of DTensors are wrong in PyTorch {torch.__version__}, so they are differentiated from "
-                f"PyTorch 2.12 on. Install a newer one; or gather them first, x.full_tensor(), or wrap the model with "
-                f"DistributedDataParallel."
+            assert (
+                str(caught.value)
+                == f"Some derivatives of DTensors are wrong in PyTorch {torch.__version__}, so they"
+                " are differentiated from PyTorch 2.12 on. Install a newer one; or gather them"
+                " first, x.full_tensor(), or wrap the model with DistributedDataParallel."
             )
 
 
-# sum_shared -----------------------------------------------------------------------------------------------------------
+# sum_shared
+# ------------------------------------------------------------------------------------------------
 
 
 @each_torch_backend
@@ -630,7 +743,8 @@ def test_sum_shared_adds_a_parameter_that_stands_in_a_module_and_outside_it(back
     assert_numbers(summed["net"].encoder.bias, found["net"].encoder.bias)
 
 
-# Equinox and Optax ----------------------------------------------------------------------------------------------------
+# Equinox and Optax
+# ------------------------------------------------------------------------------------------------
 
 
 class Stateful(eqx.Module):
@@ -671,7 +785,10 @@ each_equinox = pytest.mark.parametrize("name", ["MLP", "GRU cell", "stateful"])
 @each_equinox
 def test_an_equinox_gradient_is_that_of_filter_grad(name):
     model = _equinox(name)
-    (found,), expected = gradient(_equinox_loss, AutoJax(), model), eqx.filter_grad(_equinox_loss)(model)
+    (found,), expected = (
+        gradient(_equinox_loss, AutoJax(), model),
+        eqx.filter_grad(_equinox_loss)(model),
+    )
     assert type(found) is type(model)
     assert jax.tree.structure(found) == jax.tree.structure(expected)
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
@@ -680,7 +797,9 @@ def test_an_equinox_gradient_is_that_of_filter_grad(name):
 
 
 @pytest.mark.parametrize(
-    "backend", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["torch", "forward", "finite"]
+    "backend",
+    [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()],
+    ids=["torch", "forward", "finite"],
 )
 def test_one_module_in_two_places_is_two_variables(backend):
     linear, along = nn.Linear(1, 1, bias=False).double(), nn.Linear(1, 1, bias=False).double()
@@ -690,10 +809,18 @@ def test_one_module_in_two_places_is_two_variables(backend):
     model = {"encoder": linear, "decoder": linear}
     for _ in range(2):
         (found,) = gradient(f, backend, model)
-        np.testing.assert_allclose([found["encoder"].weight.item(), found["decoder"].weight.item()], [1.0, 3.0], rtol=1e-7)
-        np.testing.assert_allclose(tree.sum_shared(model, found)["encoder"].weight.item(), 4.0, rtol=1e-7)
-        first, second = gradient(lambda a, b: f({"encoder": a, "decoder": b}), backend, linear, linear)
-        np.testing.assert_allclose([first.weight.item(), second.weight.item()], [1.0, 3.0], rtol=1e-7)
+        np.testing.assert_allclose(
+            [found["encoder"].weight.item(), found["decoder"].weight.item()], [1.0, 3.0], rtol=1e-7
+        )
+        np.testing.assert_allclose(
+            tree.sum_shared(model, found)["encoder"].weight.item(), 4.0, rtol=1e-7
+        )
+        first, second = gradient(
+            lambda a, b: f({"encoder": a, "decoder": b}), backend, linear, linear
+        )
+        np.testing.assert_allclose(
+            [first.weight.item(), second.weight.item()], [1.0, 3.0], rtol=1e-7
+        )
     pushed = pushforward(f, backend, (model,), ({"encoder": along, "decoder": None},))
     np.testing.assert_allclose(pushed.tangent.item(), 1.0, rtol=1e-7)
     assert linear.weight.grad is None

@@ -26,17 +26,21 @@ from adinterface import (
     second_derivative,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:There is a performance drop")  # vmap of weight_norm is a loop
+# vmap of weight_norm is a loop
+pytestmark = pytest.mark.filterwarnings("ignore:There is a performance drop")
 
 TORCH, DIFFERENCES = AutoTorch(), AutoFiniteDifferences()
 DIFFERENCED = SecondOrder(DIFFERENCES, TORCH)
 
 
 def numbers(*shape):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(sum(shape)))
+    return torch.randn(
+        *shape, dtype=torch.float64, generator=torch.Generator().manual_seed(sum(shape))
+    )
 
 
-# One entry after another. -----------------------------------------------------------------------------------------------
+# One entry after another.
+# -----------------------------------------------------------------------------------------------
 
 X, XS, CENTRES = numbers(2, 3), numbers(4, 2, 3), numbers(1, 3)
 
@@ -45,7 +49,8 @@ def distances(x):
     return torch.cdist(x, CENTRES)
 
 
-# Refused where the pass is recorded. -------------------------------------------------------------------------------------
+# Refused where the pass is recorded.
+# -------------------------------------------------------------------------------------
 
 V, DIRECTION, LENGTHS, INPUTS = numbers(3, 4), numbers(4, 3), numbers(3, 1), numbers(4, 2)
 
@@ -76,24 +81,33 @@ AGAIN = {
     "hessian": lambda v: hessian(loss, TORCH, v),
     "diagonal_hessian": lambda v: diagonal_hessian(loss, TORCH, v),
     "nested": lambda v: gradient(_slope, TORCH, v),
-    "around a batch": lambda v: gradient(lambda v: batched(gradient, loss, TORCH, Each(v[None]))[0].sum(), TORCH, v),
+    "around a batch": lambda v: gradient(
+        lambda v: batched(gradient, loss, TORCH, Each(v[None]))[0].sum(), TORCH, v
+    ),
     "in a graph": _in_graph,
     "batch in a graph": _batch_in_graph,
     "create_graph": lambda v: gradient(loss, AutoTorch(create_graph=True), v),
-    "captured in torch.func": lambda v: torch.func.grad(lambda x: gradient(loss, TORCH, v, x)[0].sum())(INPUTS),
+    "captured in torch.func": lambda v: torch.func.grad(
+        lambda x: gradient(loss, TORCH, v, x)[0].sum()
+    )(INPUTS),
 }
 
 
 @pytest.mark.parametrize("way", AGAIN.values(), ids=AGAIN)
 def test_second_derivatives_of_weight_norm_are_refused(way):
-    with pytest.raises(NotRecordedError, match=r"f calls weight_norm of torch.*differences: SecondOrder\(Auto"):
+    with pytest.raises(
+        NotRecordedError, match=r"f calls weight_norm of torch.*differences: SecondOrder\(Auto"
+    ):
         way(V)
     assert_numbers(hvp(loss, DIFFERENCED, V, V), hvp(loss, DIFFERENCES, V, V), 1e-4)
 
 
 def test_a_module_with_weight_norm_names_the_remedy():
     model = nn.utils.parametrizations.weight_norm(nn.Linear(4, 2)).double()
-    with pytest.raises(NotRecordedError, match=re.escape("g * v / torch.linalg.vector_norm(v, dim=1, keepdim=True)")):
+    with pytest.raises(
+        NotRecordedError,
+        match=re.escape("g * v / torch.linalg.vector_norm(v, dim=1, keepdim=True)"),
+    ):
         diagonal_hessian(lambda m: (m(V) ** 2).sum(), TORCH, model)
 
 
@@ -101,9 +115,13 @@ FIRST = {
     "gradient": lambda backend: gradient(loss, backend, V)[0],
     "jacobian": lambda backend: jacobian(output, backend, V, Constant(INPUTS))[0],
     "tall": lambda backend: jacobian(lambda s: output(V + s, INPUTS), backend, V[:, :1])[0],
-    "pushforward": lambda backend: pushforward(lambda v: output(v, INPUTS), backend, (V,), (V + 1,))[1],
+    "pushforward": lambda backend: pushforward(
+        lambda v: output(v, INPUTS), backend, (V,), (V + 1,)
+    )[1],
     "Hessian of the inputs": lambda backend: hessian(lambda x: loss(V, x), backend, INPUTS),
-    "penalty": lambda backend: gradient(lambda v: (gradient(lambda x: loss(v, x), TORCH, INPUTS)[0] ** 2).sum(), backend, V)[0],
+    "penalty": lambda backend: gradient(
+        lambda v: (gradient(lambda x: loss(v, x), TORCH, INPUTS)[0] ** 2).sum(), backend, V
+    )[0],
 }
 
 
@@ -112,7 +130,8 @@ def test_first_derivatives_of_weight_norm(way):
     assert_numbers(way(TORCH), way(DIFFERENCES), 1e-4)
 
 
-# Without a second derivative. --------------------------------------------------------------------------------------------
+# Without a second derivative.
+# --------------------------------------------------------------------------------------------
 
 
 def tall(s):
@@ -125,7 +144,9 @@ COLUMNS = {
     "pushforward": lambda backend: pushforward(tall, backend, (X[0, :2],), (X[1, :2],))[1],
     "linearize": lambda backend: linearize(tall, backend, X[0, :2])[1](X[1, :2]),
     "of a batch": lambda backend: batched(jacobian, tall, backend, Each(X[:, :2]))[0],
-    "pushforward of a batch": lambda backend: batched(pushforward, tall, backend, (Each(X[:, :2]),), (Each(X[:, :2]),))[1],
+    "pushforward of a batch": lambda backend: batched(
+        pushforward, tall, backend, (Each(X[:, :2]),), (Each(X[:, :2]),)
+    )[1],
 }
 
 
@@ -135,12 +156,16 @@ def test_tall_jacobians_of_what_has_no_second_derivative(way):
 
 
 def test_second_derivatives_of_distances_name_the_remedy():
-    message = "the derivative for '_cdist_backward' is not implemented. Take it with differences: SecondOrder("
+    message = (
+        "the derivative for '_cdist_backward' is not implemented. Take it with differences:"
+        " SecondOrder("
+    )
     with pytest.raises(NotRecordedError, match=re.escape(message)):
         hessian(lambda x: distances(x).sum(), TORCH, X)
 
 
-# Wrong at third order, where a forward derivative of a derivative takes three passes. ----------------------------------------
+# Wrong at third order, where a forward derivative of a derivative takes three passes.
+# ----------------------------------------
 
 NORMS = {
     "layer_norm": lambda x: nn.functional.layer_norm(x, (4,)),
@@ -167,7 +192,9 @@ def test_second_derivatives_along_a_line(name):
 @pytest.mark.skipif(not hasattr(nn, "LinearCrossEntropyOptions"), reason="torch from 2.13 on")
 def test_second_derivatives_of_linear_cross_entropy_in_chunks():
     target = torch.tensor([0, 1, 2])
-    options = nn.LinearCrossEntropyOptions(batch_chunk_size=2, chunking_method="auto", allow_retain_graph=True)
+    options = nn.LinearCrossEntropyOptions(
+        batch_chunk_size=2, chunking_method="auto", allow_retain_graph=True
+    )
 
     def f(w):
         return nn.functional.linear_cross_entropy(V, w, target, options=options)

@@ -1,4 +1,6 @@
-"""What is differentiated and pickled or copied inside f: right, or an error that names the remedy."""
+"""What is differentiated and pickled or copied inside f: right, or an error that names the
+remedy.
+"""
 
 import copy
 import io
@@ -41,7 +43,10 @@ WAYS = {
     "copy": copy.copy,
     "deepcopy": lambda x: copy.deepcopy([x])[0],
 }
-REFUSED = r"^A tensor that is being differentiated was pickled or copied .* drops its gradient\. Compute with it in this"
+REFUSED = (
+    r"^A tensor that is being differentiated was pickled or copied .* drops its gradient\. Compute"
+    r" with it in this"
+)
 
 
 @pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(create_graph=True)], ids=repr)
@@ -54,9 +59,15 @@ def test_a_leaf_that_is_pickled_or_copied_inside_f_is_refused(way, backend):
         lambda: gradient(lambda p: f(p["w"]), backend, {"w": torch.tensor(X), "b": 1.0}),
         lambda: hvp(f, backend, X, X),
         lambda: prepare(gradient, f, backend, X)(X),
-        *[lambda operator=operator: operator(f, backend, X) for operator in (value_and_gradient, hessian, jacobian)],
+        *[
+            lambda operator=operator: operator(f, backend, X)
+            for operator in (value_and_gradient, hessian, jacobian)
+        ],
     ):
-        with pytest.raises((ConversionError, RuntimeError), match=REFUSED + "|Only Tensors created explicitly by the user"):
+        with pytest.raises(
+            (ConversionError, RuntimeError),
+            match=REFUSED + "|Only Tensors created explicitly by the user",
+        ):
             call()
 
 
@@ -73,8 +84,13 @@ def test_a_module_that_is_pickled_or_copied_inside_f_warns_that_nothing_is_conne
     model = torch.nn.Linear(3, 1)
     for way in (copy.deepcopy, WAYS["pickle"]):
         f = lambda m, way=way: way(m)(torch.ones(3)).sum()
-        for call in (lambda f=f: gradient(f, AutoTorch(), model), lambda f=f: gradient(f, AutoTorch(create_graph=True), model)):
-            with pytest.warns(DisconnectedWarning, match="so is what was pickled or copied by copy.deepcopy"):
+        for call in (
+            lambda f=f: gradient(f, AutoTorch(), model),
+            lambda f=f: gradient(f, AutoTorch(create_graph=True), model),
+        ):
+            with pytest.warns(
+                DisconnectedWarning, match="so is what was pickled or copied by copy.deepcopy"
+            ):
                 found = call()
             assert not found[0].weight.any()
 

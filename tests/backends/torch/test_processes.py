@@ -1,4 +1,6 @@
-"""Several processes on this machine: gradients are those of all data, and nothing hangs or is left behind."""
+"""Several processes on this machine: gradients are those of all data, and nothing hangs or is left
+behind.
+"""
 
 import os
 from pathlib import Path
@@ -10,7 +12,8 @@ from adinterface_studies.__main__ import main
 from adinterface_studies.distributed import command, launch
 from adinterface_torch.distributed import DTENSORS_ARE_RIGHT
 
-#: What the processes of all groups need, from one import for all of them: engines take longer to load than most tests here.
+#: What the processes of all groups need, from one import for all of them: engines take longer to
+#: load than most tests here.
 #: JAX, too, may be forked before it has started.
 IMPORTED = [command.__name__, processes_torch.__name__, processes_jax.__name__]
 
@@ -18,7 +21,10 @@ IMPORTED = [command.__name__, processes_torch.__name__, processes_jax.__name__]
 @pytest.fixture(scope="module", autouse=True)
 def _found_by_who_forks():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]))
+        patch.setenv(
+            "PYTHONPATH",
+            os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]),
+        )
         yield
 
 
@@ -34,7 +40,9 @@ def of_torch():
 def _assert_set(reports, count):
     """The set of the conformance package ran in the same processes."""
     for report in reports:
-        errors = {name: error for name, error in report.result.items() if name.startswith("the set: ")}
+        errors = {
+            name: error for name, error in report.result.items() if name.startswith("the set: ")
+        }
         assert len(errors) == count
         assert not any(errors.values()), errors
 
@@ -63,7 +71,9 @@ def of_jax():
 
 
 @pytest.mark.parametrize(
-    ("count", "name"), [(1, name) for name in processes_jax.ON_DEVICES] + [(2, name) for name in processes_jax.ON_PROCESSES]
+    ("count", "name"),
+    [(1, name) for name in processes_jax.ON_DEVICES]
+    + [(2, name) for name in processes_jax.ON_PROCESSES],
 )
 def test_jax(of_jax, count, name):
     for report in of_jax[count]:
@@ -71,7 +81,8 @@ def test_jax(of_jax, count, name):
         assert not report.result[name]
 
 
-# The set of the conformance package -----------------------------------------------------------------------------------
+# The set of the conformance package
+# -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -79,7 +90,10 @@ def test_jax(of_jax, count, name):
     [
         (["--member"], "A member of a group runs one engine: say which, by --backend."),
         (["--backend", "AutoNothing"], "AutoNothing"),
-        (["--backend", "AutoAutograd"], "No engine among those chosen has a set for several processes."),
+        (
+            ["--backend", "AutoAutograd"],
+            "No engine among those chosen has a set for several processes.",
+        ),
     ],
 )
 def test_a_wrong_command_line(options, message, capsys):
@@ -88,9 +102,20 @@ def test_a_wrong_command_line(options, message, capsys):
 
 
 def test_what_fails_is_shown_with_the_process_that_saw_it(capsys):
-    right, wrong = (command.Outcome("a model", "one_shot", 0.5, error) for error in ("", "Traceback: off by one"))
-    assert command.show("AutoMine()", [launch.Report(0, [right, right]), launch.Report(1, [right, wrong])]) == 1
-    assert command.show("AutoMine()", [launch.Report(0, [right]), launch.Report(1, error="killed")]) == 1
+    right, wrong = (
+        command.Outcome("a model", "one_shot", 0.5, error)
+        for error in ("", "Traceback: off by one")
+    )
+    assert (
+        command.show(
+            "AutoMine()", [launch.Report(0, [right, right]), launch.Report(1, [right, wrong])]
+        )
+        == 1
+    )
+    assert (
+        command.show("AutoMine()", [launch.Report(0, [right]), launch.Report(1, error="killed")])
+        == 1
+    )
     shown = capsys.readouterr().out
     assert "    process 1: Traceback: off by one\n" in shown
     assert "  process 1: killed\n" in shown

@@ -1,4 +1,6 @@
-"""Modules that share parameters with a Constant or keyword, with f itself, or with another thread."""
+"""Modules that share parameters with a Constant or keyword, with f itself, or with another
+thread.
+"""
 
 import copy
 import threading
@@ -56,8 +58,10 @@ SHARING = {
     "in a tree": lambda m: {"k": [m]},
 }
 REFUSED = (
-    r"^A Constant or keyword \(\w+\) is or holds a parameter of a module that this call differentiates, so it would not be "
-    r"constant\. Pass copy\.deepcopy\(model\) in its place, or compute what f needs of it before the call\.$"
+    r"^A Constant or keyword \(\w+\) is or holds a parameter of a module that this call"
+    r" differentiates, so it would not be "
+    r"constant\. Pass copy\.deepcopy\(model\) in its place, or compute what f needs of it before"
+    r" the call\.$"
 )
 BACKENDS = {
     "torch": AutoTorch(),
@@ -77,7 +81,9 @@ def test_a_constant_that_shares_a_parameter_is_refused_and_the_remedy_is_right(b
     for call in (
         lambda: gradient(f, backend, module, Constant(constant)),
         lambda: gradient(f, backend, module, target=constant),
-        lambda: prepare(gradient, f, backend, module, Constant(constant))(module, Constant(constant)),
+        lambda: prepare(gradient, f, backend, module, Constant(constant))(
+            module, Constant(constant)
+        ),
         lambda: value_and_gradient(f, backend, module, Constant(constant)),
         lambda: gradient(lambda p, t: f(p["m"]), backend, {"m": module}, [Constant(constant)]),
         lambda: jacobian(f, backend, module, Constant(constant)),
@@ -90,7 +96,8 @@ def test_a_constant_that_shares_a_parameter_is_refused_and_the_remedy_is_right(b
             call()
     found = gradient(product, backend, module, Constant(copy.deepcopy(module)))[0]
     assert_numbers(found.weight, 5.5 * X)
-    found = gradient(product, AutoFiniteDifferences(), module, Constant(module))[0]  # which work on a copy
+    # which work on a copy
+    found = gradient(product, AutoFiniteDifferences(), module, Constant(module))[0]
     assert_numbers(found.weight, 5.5 * X, 1e-6)
 
 
@@ -99,12 +106,17 @@ def test_what_is_computed_from_parameters_as_a_constant(backend):
     module = linear()
     target = module(X)
     for _ in range(2):  # the graph of the target is still there
-        weight = gradient(lambda m, t: (m(X) * t).sum(), backend, module, Constant(target))[0].weight
+        weight = gradient(lambda m, t: (m(X) * t).sum(), backend, module, Constant(target))[
+            0
+        ].weight
         assert_numbers(weight, 5.5 * X, 1e-6)
-    first, second = gradient(lambda m, t: (m(X) * t).sum(), backend, module, target)  # variables of their own
+    # variables of their own
+    first, second = gradient(lambda m, t: (m(X) * t).sum(), backend, module, target)
     assert_numbers(first.weight, 5.5 * X)
     assert_numbers(second, [[5.5]])
-    first, second = gradient(lambda m, other: product(m, other) + other(X).sum(), backend, module, module)
+    first, second = gradient(
+        lambda m, other: product(m, other) + other(X).sum(), backend, module, module
+    )
     assert_numbers(first.weight, 5.5 * X)
     assert_numbers(second.weight, 6.5 * X)
 
@@ -112,10 +124,19 @@ def test_what_is_computed_from_parameters_as_a_constant(backend):
 def test_a_parameter_that_f_reaches_past_its_module_is_refused_in_forward_mode():
     module = linear()
     module.others = [module.weight]
-    for f in (lambda m: (m.others[0] * X).sum() + m(X).sum(), lambda m: (module.others[0] * m(X)).sum()):
-        with pytest.raises(BackendError, match=r"^f reaches a parameter of the module .* in another way than by the attribute"):
+    for f in (
+        lambda m: (m.others[0] * X).sum() + m(X).sum(),
+        lambda m: (module.others[0] * m(X)).sum(),
+    ):
+        with pytest.raises(
+            BackendError,
+            match=r"^f reaches a parameter of the module .* in another way than by the attribute",
+        ):
             gradient(f, AutoTorch(mode="forward"), module)
-    assert_numbers(gradient(lambda m: (m.others[0] * X).sum() + m(X).sum(), AutoTorch(), module)[0].weight, 2 * X)
+    assert_numbers(
+        gradient(lambda m: (m.others[0] * X).sum() + m(X).sum(), AutoTorch(), module)[0].weight,
+        2 * X,
+    )
 
 
 def test_another_thread_that_meets_other_tensors_in_a_module_gets_an_error_that_names_it():
@@ -127,11 +148,16 @@ def test_another_thread_that_meets_other_tensors_in_a_module_gets_an_error_that_
         return m(X).sum()
 
     results = []
-    thread = threading.Thread(target=lambda: results.extend(gradient(f, AutoTorch(mode="forward"), module)))
+    thread = threading.Thread(
+        target=lambda: results.extend(gradient(f, AutoTorch(mode="forward"), module))
+    )
     thread.start()
     assert inside.wait(30)
     try:
-        with pytest.raises(ConversionError, match=r"^A call in another thread differentiates this Linear and has put tensors"):
+        with pytest.raises(
+            ConversionError,
+            match=r"^A call in another thread differentiates this Linear and has put tensors",
+        ):
             gradient(lambda m: m(X).sum(), AutoTorch(), module)
     finally:
         done.set()
@@ -140,8 +166,12 @@ def test_another_thread_that_meets_other_tensors_in_a_module_gets_an_error_that_
     assert_numbers(gradient(lambda m: m(X).sum(), AutoTorch(), module)[0].weight, X)
 
 
-@pytest.mark.parametrize("inner", [AutoTorch(), AutoTorch(mode="forward")], ids=["plain", "forward"])
-@pytest.mark.parametrize("outer", [AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["forward", "differences"])
+@pytest.mark.parametrize(
+    "inner", [AutoTorch(), AutoTorch(mode="forward")], ids=["plain", "forward"]
+)
+@pytest.mark.parametrize(
+    "outer", [AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["forward", "differences"]
+)
 @pytest.mark.parametrize("beside", [(), (X,)], ids=["alone", "beside a tensor"])
 def test_a_gradient_of_the_module_is_differentiated_by_that_module(outer, inner, beside):
     model = linear()

@@ -1,4 +1,6 @@
-"""The structure of a module: what it tells apart, its parameters, and the copies that are built from it."""
+"""The structure of a module: what it tells apart, its parameters, and the copies that are built
+from it.
+"""
 
 import copy
 import gc
@@ -15,7 +17,17 @@ from adinterface_torch.copying import gradient_of as of_gradients
 from adinterface_torch.modules import names_of, read
 from torch import nn
 
-from adinterface import AutoTorch, ConversionError, gradient, hvp, jacobian, prepare, pushforward, tree, value_and_gradient
+from adinterface import (
+    AutoTorch,
+    ConversionError,
+    gradient,
+    hvp,
+    jacobian,
+    prepare,
+    pushforward,
+    tree,
+    value_and_gradient,
+)
 from adinterface.core.tree import Signature
 
 
@@ -81,12 +93,16 @@ MODULES = {
     "linear": lambda: nn.Linear(3, 1),
     "no parameters": nn.ReLU,
     "sequential": lambda: nn.Sequential(*[nn.Linear(2, 2) for _ in range(5)]),
-    "conv": lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Dropout(), nn.Flatten()),
+    "conv": lambda: nn.Sequential(
+        nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Dropout(), nn.Flatten()
+    ),
     "mixed": Mixed,
     "shared": _shared,
     "tied": _tied,
     "in a circle": _in_a_circle,
-    "parameters": lambda: nn.ParameterDict({"a": nn.Parameter(torch.ones(2)), "b": nn.Parameter(torch.ones(1))}),
+    "parameters": lambda: nn.ParameterDict(
+        {"a": nn.Parameter(torch.ones(2)), "b": nn.Parameter(torch.ones(1))}
+    ),
     "LSTM": lambda: nn.LSTM(2, 3),
     "attention": lambda: nn.MultiheadAttention(4, 2),
     "encoder": _encoder,
@@ -108,7 +124,8 @@ def _zeros(module):
     return [torch.zeros_like(p, requires_grad=False) for p in module.parameters()]
 
 
-# Reading --------------------------------------------------------------------------------------------------------------
+# Reading
+# ------------------------------------------------------------------------------------------------
 
 
 @each_module
@@ -120,7 +137,9 @@ def test_reading_gives_each_parameter_once_in_the_order_of_named_parameters(name
     assert [*map(id, parameters)] == [id(p) for _, p in named]
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if name not in ("weight norm", "orthogonal")])
+@pytest.mark.parametrize(
+    "name", [name for name in MODULES if name not in ("weight norm", "orthogonal")]
+)
 def test_modules_of_one_structure_have_equal_ones(name):
     one, other = MODULES[name](), MODULES[name]()
     assert read(one)[0] == read(other)[0]
@@ -193,7 +212,8 @@ def test_a_change_of_leaves_is_seen_by_the_signature_alone(change):
     assert Signature((module,), {}).key != before
 
 
-# Building -------------------------------------------------------------------------------------------------------------
+# Building
+# ------------------------------------------------------------------------------------------------
 
 
 def test_gradients_are_parameters_that_require_none_and_none_is_zero():
@@ -225,7 +245,10 @@ def test_a_gradient_takes_no_hooks_and_says_where_to_register_one(deep):
     assert type(found[0]) is type(module[0])
     found(torch.ones(1))
     assert calls == [1]
-    with pytest.raises(TypeError, match=r"The modules of a gradient share .* or on copy\.deepcopy\(gradient\), which has"):
+    with pytest.raises(
+        TypeError,
+        match=r"The modules of a gradient share .* or on copy\.deepcopy\(gradient\), which has",
+    ):
         found[0].register_forward_hook(_hook)
     own = copy.deepcopy(found)
     handle = own[0].register_forward_hook(_hook)
@@ -240,9 +263,13 @@ def test_what_gradients_share_is_copied_and_saved_as_what_it_stands_for(tmp_path
     (found,) = gradient(lambda m: m(torch.ones(2, 1)).sum(), AutoTorch(), module)
     torch.save(found, tmp_path / "gradient.pt")
     saved = torch.load(tmp_path / "gradient.pt", weights_only=False)
-    (second,) = gradient(lambda m: sum(p.sum() for p in m.parameters()), AutoTorch(), found.requires_grad_())
+    (second,) = gradient(
+        lambda m: sum(p.sum() for p in m.parameters()), AutoTorch(), found.requires_grad_()
+    )
     for other in (copy.deepcopy(found), saved, tree.map(torch.clone, found)):
-        assert not any(type(value) is NoHooks for inner in other.modules() for value in vars(inner).values())
+        assert not any(
+            type(value) is NoHooks for inner in other.modules() for value in vars(inner).values()
+        )
     assert type(second[0]._forward_hooks) is NoHooks
     assert type(found[0]._forward_hooks.copy()) is OrderedDict
     found.register_buffer("late", torch.ones(1), persistent=False)
@@ -286,7 +313,9 @@ def _of_scale(operator, registered):
 
 
 @pytest.mark.parametrize("registered", [True, False], ids=["buffer", "attribute"])
-@pytest.mark.parametrize(("operator", "each"), [("gradient", 4.0), ("pushforward", 4.0), ("hvp", 2.0)])
+@pytest.mark.parametrize(
+    ("operator", "each"), [("gradient", 4.0), ("pushforward", 4.0), ("hvp", 2.0)]
+)
 def test_an_outer_derivative_goes_through_what_a_copy_holds(operator, each, registered):
     g, x = _of_scale(operator, registered), torch.arange(3.0)
     ways = {
@@ -311,8 +340,8 @@ def test_f_may_add_a_submodule_but_no_parameter():
     _, parameters = read(module)
     module.add_module("more", nn.Linear(1, 1))
     message = (
-        "Sequential has other parameters than before: f added or replaced some, so their gradients have no place. "
-        "Let the module have all its parameters before it is differentiated."
+        "Sequential has other parameters than before: f added or replaced some, so their gradients"
+        " have no place. Let the module have all its parameters before it is differentiated."
     )
     with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
         of_gradients(module, parameters, [torch.ones(1, 1), torch.ones(1)])
@@ -327,8 +356,8 @@ def test_a_module_in_a_circle_keeps_it():
 def test_a_lazy_module_is_refused_until_its_first_call():
     module = nn.Sequential(nn.LazyLinear(2))
     message = (
-        "A lazy module has parameters without a shape, which get one in its first call. Call it once with an example "
-        "before differentiating."
+        "A lazy module has parameters without a shape, which get one in its first call. Call it"
+        " once with an example before differentiating."
     )
     f = lambda m: m(torch.ones(1, 3)).sum()
     with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
@@ -338,7 +367,8 @@ def test_a_lazy_module_is_refused_until_its_first_call():
     assert torch.equal(found[0].weight, torch.ones(2, 3))
 
 
-# Life -----------------------------------------------------------------------------------------------------------------
+# Life
+# ------------------------------------------------------------------------------------------------
 
 
 @each_module
@@ -374,7 +404,9 @@ def test_changes_are_seen_by_the_operator_from_call_to_call():
 
 @pytest.mark.parametrize("prepared", [False, True])
 def test_a_tensor_that_others_hold_stays_what_it_is(prepared):
-    """Gradients become parameters of a module, but not the objects that a hook saw or that a rule had kept."""
+    """Gradients become parameters of a module, but not the objects that a hook saw or that a rule
+    had kept.
+    """
     kept, seen = torch.full((1, 3), 5.0), []
 
     class Scaled(torch.autograd.Function):
@@ -389,7 +421,11 @@ def test_a_tensor_that_others_hold_stays_what_it_is(prepared):
     module = nn.Linear(3, 1)
     module.bias.register_hook(seen.append)
     f = lambda m: Scaled.apply(m.weight) + (m.bias**2).sum()
-    call = prepare(gradient, f, AutoTorch(), module) if prepared else lambda m: gradient(f, AutoTorch(), m)
+    call = (
+        prepare(gradient, f, AutoTorch(), module)
+        if prepared
+        else lambda m: gradient(f, AutoTorch(), m)
+    )
     (result,) = call(module)
     assert type(kept) is type(seen[-1]) is torch.Tensor
     assert [type(p) for p in result.parameters()] == [nn.Parameter] * 2

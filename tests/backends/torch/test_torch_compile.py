@@ -28,9 +28,13 @@ CALLS = {
     "prepared": lambda x: FAST(x)[0],
     "hessian": lambda x: hessian(lambda x: (x**3).sum(), TORCH, x),
     "pushforward": lambda x: pushforward(torch.sin, TORCH, (x,), (x,)).tangent,
-    "nested": lambda x: gradient(lambda x: (gradient(lambda x: (x**3).sum(), TORCH, x)[0] ** 2).sum(), TORCH, x)[0],
+    "nested": lambda x: gradient(
+        lambda x: (gradient(lambda x: (x**3).sum(), TORCH, x)[0] ** 2).sum(), TORCH, x
+    )[0],
     "module": lambda x: gradient(lambda m: m(x).sum(), TORCH, MODULE)[0][0].weight,
-    "batched": lambda x: batched(gradient, lambda x: (x**3).sum(), TORCH, Each(torch.stack([x, 2 * x])))[0],
+    "batched": lambda x: batched(
+        gradient, lambda x: (x**3).sum(), TORCH, Each(torch.stack([x, 2 * x]))
+    )[0],
     "differences": lambda x: gradient(lambda x: (x**3).sum(), AutoFiniteDifferences(), x)[0],
     "another engine": lambda x: x * float(gradient(lambda x: x**3, AutoJax(), 2.0)[0]),
     "loop": lambda x: scan(lambda c, _: (c * x, None), x, length=3)[0],
@@ -55,7 +59,8 @@ def test_a_call_runs_as_without_the_compiler(call):
         assert_numbers(compiled(X), around(X), 1e-15)
 
 
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # Dynamo asks for it
+# Dynamo asks for it
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
 def test_an_outer_gradient_passes_through_a_compiled_function():
     compiled = torch.compile(CALLS["gradient"], backend="eager")
     assert_numbers(gradient(lambda x: compiled(x * 1.0).sum(), TORCH, X)[0], 6 * X)

@@ -27,9 +27,13 @@ def test_indices_have_any_shape(indices, axis):
     np.testing.assert_array_equal(taken, np.take(STACK.numpy(), indices, axis=axis))
 
 
-@pytest.mark.parametrize("x", [[3 + 4j, 0j], [2.0, float("nan")], [-3, 0]], ids=["complex", "nan", "integer"])
+@pytest.mark.parametrize(
+    "x", [[3 + 4j, 0j], [2.0, float("nan")], [-3, 0]], ids=["complex", "nan", "integer"]
+)
 def test_signs_are_as_in_numpy(x):
-    np.testing.assert_array_equal(array_namespace(STACK).sign(torch.tensor(x)), np.sign(torch.tensor(x).numpy()))
+    np.testing.assert_array_equal(
+        array_namespace(STACK).sign(torch.tensor(x)), np.sign(torch.tensor(x).numpy())
+    )
 
 
 TALL = np.array([[1.0, 2.0], [0.5, -1.0], [2.0, 0.3], [-1.0, 1.0]])
@@ -45,25 +49,45 @@ def of_the_null_space(a):
 def test_the_other_vectors_have_their_derivative_beside_the_null_space(shape):
     def f(a):
         u, s, vh = np.linalg.svd(a)
-        return np.sum(s**3) + np.sum(np.abs(u[:, :2]) * WEIGHTS[: shape[0], :2]) + np.sum(np.abs(vh[:2]) ** 3)
+        return (
+            np.sum(s**3)
+            + np.sum(np.abs(u[:, :2]) * WEIGHTS[: shape[0], :2])
+            + np.sum(np.abs(vh[:2]) ** 3)
+        )
 
     a = TALL.reshape(shape)
     expected = gradient(numpy_function(f), AutoFiniteDifferences(), a)[0]
-    np.testing.assert_allclose(gradient(numpy_function(f), AutoTorch(), a)[0], expected, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(
+        gradient(numpy_function(f), AutoTorch(), a)[0], expected, rtol=1e-6, atol=1e-8
+    )
     stacked = batched(gradient, numpy_function(f), AutoTorch(), Each(np.stack([a, 2 * a])))[0]
     np.testing.assert_allclose(stacked[0], expected, rtol=1e-6, atol=1e-8)
     with pytest.raises(BackendError, match="full_matrices=True"):
-        batched(gradient, numpy_function(of_the_null_space), AutoTorch(), Each(np.stack([TALL, TALL])))
+        batched(
+            gradient, numpy_function(of_the_null_space), AutoTorch(), Each(np.stack([TALL, TALL]))
+        )
 
 
 @pytest.mark.parametrize("operator", [gradient, hessian, diagonal_hessian])
 def test_the_null_space_is_refused_in_the_same_words_in_forward_mode(operator):
     f, forward = numpy_function(of_the_null_space), AutoTorch(mode="forward")
-    with pytest.raises(BackendError, match=r"linalg\.svd: with full_matrices=True the vectors of the null space"):
+    with pytest.raises(
+        BackendError, match=r"linalg\.svd: with full_matrices=True the vectors of the null space"
+    ):
         operator(f, forward, TALL)
-    with pytest.raises(BackendError, match=r"linalg\.svd: with full_matrices=True the vectors of the null space"):
+    with pytest.raises(
+        BackendError, match=r"linalg\.svd: with full_matrices=True the vectors of the null space"
+    ):
         batched(operator, f, forward, Each(TALL[None]))
-    with pytest.raises(BackendError, match=r"linalg\.svd: with full_matrices=True the vectors of the null space"):
+    with pytest.raises(
+        BackendError, match=r"linalg\.svd: with full_matrices=True the vectors of the null space"
+    ):
         gradient(lambda a: array_namespace(a).linalg.svd(a).S.sum(), forward, TALL)
-    with pytest.raises(BackendError, match=r"linalg\.svd: with full_matrices=True the vectors of the null space"):
-        torch.func.jvp(lambda a: array_namespace(a).linalg.svd(a).U, (torch.tensor(TALL),), (torch.tensor(TALL),))
+    with pytest.raises(
+        BackendError, match=r"linalg\.svd: with full_matrices=True the vectors of the null space"
+    ):
+        torch.func.jvp(
+            lambda a: array_namespace(a).linalg.svd(a).U,
+            (torch.tensor(TALL),),
+            (torch.tensor(TALL),),
+        )

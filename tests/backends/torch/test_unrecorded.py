@@ -84,7 +84,9 @@ class ForFunctorch(torch.autograd.Function):
         return 3 * x**2 * t
 
 
-each_function = pytest.mark.parametrize("function", [Once, Silent, ByNumpy], ids=lambda cls: cls.__name__)
+each_function = pytest.mark.parametrize(
+    "function", [Once, Silent, ByNumpy], ids=lambda cls: cls.__name__
+)
 each_call = pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
 
 
@@ -92,21 +94,30 @@ def called(prepared, operator, f, backend, *args):
     return prepare(operator, f, backend, *args)(*args) if prepared else operator(f, backend, *args)
 
 
-# First derivatives of every kind have a way. -------------------------------------------------------------------------------
+# First derivatives of every kind have a way.
+# -------------------------------------------------------------------------------
 
 
 @each_call
 @each_function
 def test_first_derivatives_through_a_backward_that_is_not_recorded(function, prepared):
     slopes = 3 * X**2
-    assert_numbers(called(prepared, gradient, lambda x: function.apply(x).sum(), TORCH, X)[0], slopes, 1e-15)
+    assert_numbers(
+        called(prepared, gradient, lambda x: function.apply(x).sum(), TORCH, X)[0], slopes, 1e-15
+    )
     for mode in (None, "reverse"):
         backend = AutoTorch(mode=mode)
-        assert_numbers(called(prepared, pushforward, function.apply, backend, (X,), (V,)).tangent, slopes * V, 1e-15)
+        assert_numbers(
+            called(prepared, pushforward, function.apply, backend, (X,), (V,)).tangent,
+            slopes * V,
+            1e-15,
+        )
         push = called(prepared, linearize, function.apply, backend, X).push
         assert_numbers(push(V), slopes * V, 1e-15)
         assert_numbers(push.stacked(torch.stack([V, X])), slopes * torch.stack([V, X]), 1e-15)
-    tall = called(prepared, jacobian, lambda x: torch.cat([function.apply(x), x]), AutoTorch(chunk_size=1), X)[0]
+    tall = called(
+        prepared, jacobian, lambda x: torch.cat([function.apply(x), x]), AutoTorch(chunk_size=1), X
+    )[0]
     assert_numbers(tall, torch.cat([torch.diag(slopes), torch.eye(3)]), 1e-15)
 
 
@@ -116,7 +127,8 @@ def test_a_backward_in_numpy_names_the_way_to_take_rows_one_by_one():
     assert any("AutoTorch(chunk_size=1)" in note for note in caught.value.__notes__)
 
 
-# Second derivatives are refused by name. ------------------------------------------------------------------------------------
+# Second derivatives are refused by name.
+# ------------------------------------------------------------------------------------
 
 
 def scalar(function):
@@ -141,24 +153,33 @@ def test_second_derivatives_are_refused(function, prepared):
         with pytest.raises(NotRecordedError, match=function.__name__):
             called(prepared, operator, of, TORCH, *args)
     forward = SecondOrder(AutoTorch(mode="forward"), TORCH)
-    with pytest.raises((RuntimeError, NotImplementedError)):  # torch's own errors: there is no forward rule
+    # torch's own errors: there is no forward rule
+    with pytest.raises((RuntimeError, NotImplementedError)):
         hvp(f, forward, X, V)
-    assert_numbers(called(prepared, hvp, f, SecondOrder(AutoFiniteDifferences(), TORCH), X, V), 12 * X**2 * V, 1e-6)
+    assert_numbers(
+        called(prepared, hvp, f, SecondOrder(AutoFiniteDifferences(), TORCH), X, V),
+        12 * X**2 * V,
+        1e-6,
+    )
 
 
 def test_the_error_names_the_function_and_the_ways():
     with pytest.raises(NotRecordedError) as caught:
         hvp(scalar(Once), TORCH, X, V)
-    assert str(caught.value) == (
-        "f applies Once, a torch.autograd.Function whose backward torch did not record (once_differentiable, no_grad, or "
-        "NumPy in it): a derivative of its derivative would lack a part. Write that backward with torch operations, or take "
-        "second derivatives with SecondOrder(AutoFiniteDifferences(), AutoTorch())."
+    assert (
+        str(caught.value)
+        == "f applies Once, a torch.autograd.Function whose backward torch did not record"
+        " (once_differentiable, no_grad, or NumPy in it): a derivative of its derivative would"
+        " lack a part. Write that backward with torch operations, or take second derivatives"
+        " with SecondOrder(AutoFiniteDifferences(), AutoTorch())."
     )
 
 
 def test_a_forward_rule_is_taken_by_forward_mode():
     forward = AutoTorch(mode="forward")
-    assert_numbers(pushforward(ForFunctorch.apply, forward, (X,), (V,)).tangent, 3 * X**2 * V, 1e-15)
+    assert_numbers(
+        pushforward(ForFunctorch.apply, forward, (X,), (V,)).tangent, 3 * X**2 * V, 1e-15
+    )
     # Tangents go through once_differentiable, which switches the recording of reverse mode off.
     for pair in (SecondOrder(forward, TORCH), SecondOrder(TORCH, forward)):
         assert_numbers(hessian(scalar(ForFunctorch), pair, X), torch.diag(12 * X**2), 1e-14)
@@ -170,7 +191,9 @@ def test_a_forward_rule_is_taken_by_forward_mode():
         lambda f: batched(hessian, f, TORCH, Each(torch.stack([X, V]))),
         lambda f: batched(hvp, f, TORCH, Each(torch.stack([X, V])), Each(torch.stack([V, V]))),
         lambda f: torch.func.grad(lambda x: gradient(f, TORCH, x)[0].sum())(X),
-        lambda f: torch.func.vmap(torch.func.grad(lambda x: gradient(f, TORCH, x)[0].sum()))(torch.stack([X, V])),
+        lambda f: torch.func.vmap(torch.func.grad(lambda x: gradient(f, TORCH, x)[0].sum()))(
+            torch.stack([X, V])
+        ),
     ],
 )
 def test_second_derivatives_inside_functorch_are_refused(call):
@@ -185,7 +208,8 @@ def test_a_result_that_would_stay_in_a_graph_is_refused():
             gradient(scalar(Once), backend, x)
 
 
-# No false alarms. --------------------------------------------------------------------------------------------------------
+# No false alarms.
+# ------------------------------------------------------------------------------------------------
 
 
 class Round(torch.autograd.Function):
@@ -226,7 +250,8 @@ class Double(Round):
 
 @each_call
 @pytest.mark.parametrize(
-    ("function", "slope", "value"), [(Round, 0, X), (StraightThrough, 1, X), (Nothing, 0, X), (Double, 2, 2 * X)]
+    ("function", "slope", "value"),
+    [(Round, 0, X), (StraightThrough, 1, X), (Nothing, 0, X), (Double, 2, 2 * X)],
 )
 def test_a_legitimate_zero_stays_a_zero(function, slope, value, prepared):
     linear = lambda x: function.apply(x).sum()
@@ -236,8 +261,12 @@ def test_a_legitimate_zero_stays_a_zero(function, slope, value, prepared):
     expected = 2 * value + 4 * slope * X
     assert_numbers(called(prepared, hessian, product, TORCH, X), torch.diag(expected), 1e-15)
     assert_numbers(called(prepared, hvp, product, TORCH, X, V), expected * V, 1e-15)
-    assert_numbers(gradient(lambda x: gradient(product, TORCH, x)[0].sum(), TORCH, X)[0], expected, 1e-15)
-    assert_numbers(called(prepared, pushforward, function.apply, TORCH, (X,), (V,)).tangent, slope * V, 1e-15)
+    assert_numbers(
+        gradient(lambda x: gradient(product, TORCH, x)[0].sum(), TORCH, X)[0], expected, 1e-15
+    )
+    assert_numbers(
+        called(prepared, pushforward, function.apply, TORCH, (X,), (V,)).tangent, slope * V, 1e-15
+    )
 
 
 def test_an_extremum_of_what_is_not_recorded_is_no_step():
@@ -247,7 +276,8 @@ def test_an_extremum_of_what_is_not_recorded_is_no_step():
         hvp(lambda x: Silent.apply(x).sum(), TORCH, 0 * X, V)
 
 
-# Compiled code. -------------------------------------------------------------------------------------------------------------
+# Compiled code.
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
@@ -255,18 +285,30 @@ def test_second_derivatives_of_compiled_code():
     compiled = torch.compile(lambda x: (x**3).sum(), backend="aot_eager")
     assert_numbers(gradient(compiled, TORCH, X)[0], 3 * X**2, 1e-15)
     message = (
-        "f runs code of torch.compile, whose backward pass torch cannot differentiate again: the derivative would lack a part. "
-        "Pass the function or module that it was made from (model._orig_mod), or take second derivatives with "
-        "SecondOrder(AutoTorch(mode='forward'), AutoTorch()) or SecondOrder(AutoFiniteDifferences(), AutoTorch())."
+        "f runs code of torch.compile, whose backward pass torch cannot differentiate again: the"
+        " derivative would lack a part. Pass the function or module that it was made from"
+        " (model._orig_mod), or take second derivatives with SecondOrder(AutoTorch(mode='forward'),"
+        " AutoTorch()) or SecondOrder(AutoFiniteDifferences(), AutoTorch())."
     )
-    for operator, args in ((hessian, (X,)), (diagonal_hessian, (X,)), (value_gradient_and_hessian, (X,)), (hvp, (X, V))):
+    for operator, args in (
+        (hessian, (X,)),
+        (diagonal_hessian, (X,)),
+        (value_gradient_and_hessian, (X,)),
+        (hvp, (X, V)),
+    ):
         with pytest.raises(NotRecordedError, match=re.escape(message)):
             operator(compiled, TORCH, *args)
     with pytest.raises(NotRecordedError):
         gradient(lambda x: gradient(compiled, TORCH, x)[0].sum(), TORCH, X)
     assert_numbers(pushforward(compiled, TORCH, (X,), (V,)).tangent, (3 * X**2 * V).sum(), 1e-15)
-    assert_numbers(hessian(compiled, SecondOrder(AutoTorch(mode="forward"), TORCH), X), torch.diag(6 * X), 1e-14)
-    assert_numbers(hessian(compiled, SecondOrder(AutoFiniteDifferences(), TORCH), X), torch.diag(6 * X), 1e-6)
+    assert_numbers(
+        hessian(compiled, SecondOrder(AutoTorch(mode="forward"), TORCH), X),
+        torch.diag(6 * X),
+        1e-14,
+    )
+    assert_numbers(
+        hessian(compiled, SecondOrder(AutoFiniteDifferences(), TORCH), X), torch.diag(6 * X), 1e-6
+    )
 
     module = nn.Sequential(nn.Linear(3, 2), nn.Tanh()).double()
     compiled_module = torch.compile(module, backend="aot_eager")
@@ -276,15 +318,20 @@ def test_second_derivatives_of_compiled_code():
         with pytest.raises(NotRecordedError):
             diagonal_hessian(lambda m, x: (m(x) ** 2).sum(), TORCH, model, x)
     expected = hessian(lambda x: (module(x) ** 2).sum(), TORCH, X)
-    assert_numbers(hessian(lambda x: (compiled_module._orig_mod(x) ** 2).sum(), TORCH, X), expected, 1e-14)
+    assert_numbers(
+        hessian(lambda x: (compiled_module._orig_mod(x) ** 2).sum(), TORCH, X), expected, 1e-14
+    )
 
 
-# Checkpoints. ---------------------------------------------------------------------------------------------------------------
+# Checkpoints.
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("outer", ["forward", "reverse"])
 @pytest.mark.parametrize("inner", ["forward", "reverse"])
-@pytest.mark.parametrize("operator", [hessian, partial(prepare, hessian)], ids=["plain", "prepared"])
+@pytest.mark.parametrize(
+    "operator", [hessian, partial(prepare, hessian)], ids=["plain", "prepared"]
+)
 def test_a_checkpoint_of_torch_is_right_or_an_error_that_names_the_remedy(operator, inner, outer):
     backend = SecondOrder(AutoTorch(mode=outer), AutoTorch(mode=inner))
 
@@ -304,14 +351,24 @@ def test_a_checkpoint_of_torch_is_right_or_an_error_that_names_the_remedy(operat
     if outer == inner:
         torch.testing.assert_close(second(by_torch, backend), expected)
         return
-    with pytest.raises(RuntimeError, match=r"saved tensor hooks|number of tensors was saved") as raised:
+    with pytest.raises(
+        RuntimeError, match=r"saved tensor hooks|number of tensors was saved"
+    ) as raised:
         second(by_torch, backend)
-    assert any("AutoTorch(chunk_size=1), or leave checkpoint out" in note for note in raised.value.__notes__)
+    assert any(
+        "AutoTorch(chunk_size=1), or leave checkpoint out" in note
+        for note in raised.value.__notes__
+    )
     with pytest.raises(RuntimeError, match="saved tensor hooks") as raised:
         batched(gradient, by_torch, AutoTorch(), Each(X[:, None]))
-    assert any("AutoTorch(chunk_size=1), or leave checkpoint out" in note for note in raised.value.__notes__)
+    assert any(
+        "AutoTorch(chunk_size=1), or leave checkpoint out" in note
+        for note in raised.value.__notes__
+    )
     one_by_one = batched(gradient, by_torch, AutoTorch(chunk_size=1), Each(X[:, None]))[0]
-    torch.testing.assert_close(batched(gradient, by_adinterface, AutoTorch(), Each(X[:, None]))[0], one_by_one)
+    torch.testing.assert_close(
+        batched(gradient, by_adinterface, AutoTorch(), Each(X[:, None]))[0], one_by_one
+    )
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])

@@ -1,4 +1,6 @@
-"""Arguments at the edges: trees without an end, f's own keywords, what is registered, arrays that are gone, many classes."""
+"""Arguments at the edges: trees without an end, f's own keywords, what is registered, arrays that
+are gone, many classes.
+"""
 
 import dataclasses
 import re
@@ -31,7 +33,8 @@ from adinterface.tools.facts import operations
 
 X = np.array([1.0, 2.0])
 
-# Trees without an end -------------------------------------------------------------------------------------------------
+# Trees without an end
+# -------------------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass
@@ -66,8 +69,14 @@ def _deep(levels):
 @pytest.mark.parametrize("name", _knots())
 def test_a_tree_that_holds_itself_is_an_error_that_names_the_place(name, backend):
     value, words = _knots()[name]
-    message = f"^{re.escape(words)}, so there is no end to it\\. Leave such a reference out, or hold a weakref\\.ref\\.$"
-    for call in (lambda: gradient(len, backend, value), lambda: prepare(gradient, len, backend, value)):
+    message = (
+        f"^{re.escape(words)}, so there is no end to it\\. Leave such a reference out, or hold a"
+        " weakref\\.ref\\.$"
+    )
+    for call in (
+        lambda: gradient(len, backend, value),
+        lambda: prepare(gradient, len, backend, value),
+    ):
         with pytest.raises(TreeError, match=message):
             call()
     with pytest.raises(TreeError, match=r"^args\[1\].* is args\[1\].* itself"):
@@ -79,7 +88,9 @@ def test_a_tree_that_holds_itself_is_an_error_that_names_the_place(name, backend
     back = pullback(lambda x: [x, x], backend, X).back
     row = [X]
     row.append(row)
-    with pytest.raises(TreeError, match=r"^cotangent\[1\]\[1\] is cotangent\[1\] itself, so there is no end"):
+    with pytest.raises(
+        TreeError, match=r"^cotangent\[1\]\[1\] is cotangent\[1\] itself, so there is no end"
+    ):
         back(row)
 
 
@@ -103,9 +114,17 @@ def test_a_function_on_trees_names_the_place_where_a_tree_holds_itself(call):
 
 def test_a_tree_that_is_too_deep_is_an_error_that_says_so():
     backend = AutoFiniteDifferences()
-    words = "is nested 20,000 levels deep, deeper than Python's recursion limit lets it be taken apart"
-    for place, args in {"args[0]": (_deep(20_000),), "args[1]": (1.0, Constant(_deep(20_000)))}.items():
-        for call in (lambda args=args: gradient(len, backend, *args), lambda args=args: prepare(gradient, len, backend, *args)):
+    words = (
+        "is nested 20,000 levels deep, deeper than Python's recursion limit lets it be taken apart"
+    )
+    for place, args in {
+        "args[0]": (_deep(20_000),),
+        "args[1]": (1.0, Constant(_deep(20_000))),
+    }.items():
+        for call in (
+            lambda args=args: gradient(len, backend, *args),
+            lambda args=args: prepare(gradient, len, backend, *args),
+        ):
             with pytest.raises(TreeError, match=f"^{re.escape(place)} {words}"):
                 call()
     with pytest.raises(TreeError, match=r"^the result of f is nested 20,001 levels deep"):
@@ -120,13 +139,18 @@ def test_a_recursion_of_f_stays_its_own():
         gradient(f, AutoFiniteDifferences(), 1.0)
 
 
-# Keywords -------------------------------------------------------------------------------------------------------------
+# Keywords
+# ------------------------------------------------------------------------------------------------
 
 NAMES = ["x", "v", "self", "f", "backend", "args", "operator", "tangents", "kwargs", "values"]
 
 
 def scaled(x, /, **keywords):
-    return (x * x).sum() * sum(keywords.values()) if np.shape(getattr(x, "_value", x)) else x * x * sum(keywords.values())
+    return (
+        (x * x).sum() * sum(keywords.values())
+        if np.shape(getattr(x, "_value", x))
+        else x * x * sum(keywords.values())
+    )
 
 
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
@@ -139,7 +163,8 @@ def test_fs_keywords_may_have_any_name(operation):
     compare(operator, scaled, [backend], *args, **words)
 
 
-# Words ----------------------------------------------------------------------------------------------------------------
+# Words
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("backend", [AutoJax(), AutoFiniteDifferences()], ids=["jax", "finite"])
@@ -159,7 +184,11 @@ def test_a_deleted_array_is_explained(backend):
     ):
         with pytest.raises(RuntimeError, match="has been deleted") as caught:
             call()
-        notes = [note for note in getattr(caught.value, "__notes__", []) if "donate_argnums has taken them" in note]
+        notes = [
+            note
+            for note in getattr(caught.value, "__notes__", [])
+            if "donate_argnums has taken them" in note
+        ]
         assert len(notes) == (1 if isinstance(backend, AutoJax) else 0)
 
 
@@ -178,7 +207,9 @@ def test_a_dataclass_carries_auxiliary_results(backend):
     np.testing.assert_allclose(slope, 2 * X, rtol=1e-6)
     fast = prepare(value_and_gradient, lambda x: Result((x * x).sum(), 2 * x), backend, X)
     np.testing.assert_allclose(fast(X).gradient[0], 2 * X, rtol=1e-6)
-    with pytest.raises(OutputError, match=r"f must return a real scalar, but returned an? .* array of dtype"):
+    with pytest.raises(
+        OutputError, match=r"f must return a real scalar, but returned an? .* array of dtype"
+    ):
         value_and_gradient(lambda x: Result(2 * x, x.sum()), backend, X)
 
 
@@ -189,21 +220,29 @@ def test_the_scalar_of_a_registered_dataclass_is_its_first_leaf():
         loss: object
 
     jax.tree_util.register_dataclass(Registered, data_fields=["loss", "aux"], meta_fields=[])
-    value, (slope,) = value_and_gradient(lambda x: Registered(aux=2 * x, loss=(x * x).sum()), AutoJax(), X)
+    value, (slope,) = value_and_gradient(
+        lambda x: Registered(aux=2 * x, loss=(x * x).sum()), AutoJax(), X
+    )
     np.testing.assert_allclose(value.aux, 2 * X)
     np.testing.assert_allclose(slope, 2 * X)
 
 
-# Arrays of JAX's rules, lists in NumPy code ---------------------------------------------------------------------------
+# Arrays of JAX's rules, lists in NumPy code
+# ---------------------------------------------------------------------------
 
 
 ROWS = {
     "append a list": lambda x: np.append(x, [1.0, x[0]]) @ np.arange(4.0),
     "append to a list": lambda x: np.append([x[0]], x) @ np.arange(3.0),
     "append numbers": lambda x: np.append([1.0, 2.0], x) @ np.arange(4.0),
-    "append along an axis": lambda x: (np.append(x[None], [[1.0, 2.0]], axis=0) * np.arange(4.0).reshape(2, 2)).sum(),
+    "append along an axis": (
+        lambda x: (np.append(x[None], [[1.0, 2.0]], axis=0) * np.arange(4.0).reshape(2, 2)).sum()
+    ),
     "rows": lambda x: (np.vstack([x, [1.0, 2.0], 2 * x]) * np.arange(6.0).reshape(3, 2)).sum(),
-    "rows of a dtype": lambda x: (np.vstack([x, x], dtype="float64") * np.arange(4.0).reshape(2, 2)).sum(),
+    "rows of a dtype": (
+        lambda x: (np.vstack([x, x], dtype="float64") * np.arange(4.0).reshape(2, 2)).sum()
+    ),
 }
-if hasattr(np, "row_stack"):
-    ROWS["row_stack"] = lambda x: (np.row_stack([x, [1.0, 2.0]]) * np.arange(4.0).reshape(2, 2)).sum()  # noqa: NPY201
+_row_stack = getattr(np, "row_stack", None)  # gone in newer versions of NumPy
+if _row_stack:
+    ROWS["row_stack"] = lambda x: (_row_stack([x, [1.0, 2.0]]) * np.arange(4.0).reshape(2, 2)).sum()

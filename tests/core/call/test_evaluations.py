@@ -16,7 +16,8 @@ from adinterface import (
 )
 from adinterface.tools.facts import operations
 
-#: n numbers in the argument (4), m in the result of a function that gives an array (3), or 1 number for derivatives.
+#: n numbers in the argument (4), m in the result of a function that gives an array (3), or 1 number
+#: for derivatives.
 N, M = 4, 3
 X, V, W = np.arange(1.0, N + 1), np.ones(N), np.ones(M)
 
@@ -35,11 +36,16 @@ BACKENDS = {
     "AutoAutograd()": AutoAutograd(),
     'AutoAutograd(mode="reverse")': AutoAutograd(mode="reverse"),
     "AutoFiniteDifferences(method='central')": DIFFERENCES,
-    "SecondOrder(AutoFiniteDifferences(method='central'), AutoJax())": SecondOrder(DIFFERENCES, AutoJax()),
-    "SecondOrder(AutoFiniteDifferences(method='central'), AutoTorch())": SecondOrder(DIFFERENCES, AutoTorch()),
+    "SecondOrder(AutoFiniteDifferences(method='central'), AutoJax())": SecondOrder(
+        DIFFERENCES, AutoJax()
+    ),
+    "SecondOrder(AutoFiniteDifferences(method='central'), AutoTorch())": SecondOrder(
+        DIFFERENCES, AutoTorch()
+    ),
 }
 
-#: Central differences: two evaluations for each direction, and the value where it is wanted; of gradients likewise.
+#: Central differences: two evaluations for each direction, and the value where it is wanted; of
+#: gradients likewise.
 BY_DIFFERENCES = {
     "gradient": "2n",
     "value_and_gradient": "1 + 2n",
@@ -58,7 +64,8 @@ BY_DIFFERENCES = {
     "value_gradient_and_hessian": "(2n)^2 + 2n + 1",
     "diagonal_hessian": "(2n)^2 + 2n",
 }
-#: The calls that are counted, of functions of n numbers. An operator that the tables above lack fails by its name.
+#: The calls that are counted, of functions of n numbers. An operator that the tables above lack
+#: fails by its name.
 OPERATORS = {operation.name: example_of(operation, x=X, v=V) for operation in operations()}
 ONCE = dict.fromkeys(OPERATORS, "1")
 OVER_AN_ENGINE = ONCE | {
@@ -80,14 +87,19 @@ EVALUATIONS = dict.fromkeys(BACKENDS, ONCE) | {
 }
 
 #: How often `back` and `push`, and their stacks of k, evaluate f again.
-AFTERWARDS = {name: ("0", "0", "0", "0") for name in BACKENDS if not name.startswith("SecondOrder")} | {
-    "AutoFiniteDifferences(method='central')": ("2n", "2", "2nk", "2k")
-}
+AFTERWARDS = {
+    name: ("0", "0", "0", "0") for name in BACKENDS if not name.startswith("SecondOrder")
+} | {"AutoFiniteDifferences(method='central')": ("2n", "2", "2nk", "2k")}
 
 
 def count_of(formula, k=2):
     """`3 (1 + 2n)` as a number, for the sizes of this file."""
-    text = formula.replace("^", "**").replace(" (", "*(").replace("2nk", f"2*{N}*{k}").replace("2n", f"2*{N}")
+    text = (
+        formula.replace("^", "**")
+        .replace(" (", "*(")
+        .replace("2nk", f"2*{N}*{k}")
+        .replace("2n", f"2*{N}")
+    )
     return eval(text.replace("2k", f"2*{k}"))
 
 
@@ -131,7 +143,9 @@ def test_back_and_push_evaluate_f_as_often_as_the_table_says(backend):
 
 @pytest.mark.parametrize("mode", ["torch", "autograd"])
 def test_forward_mode_without_linearization_evaluates_f_in_one_batch_or_for_each_direction(mode):
-    """torch: one batched pass for value and all columns; autograd: the value, and one pass for each column."""
+    """torch: one batched pass for value and all columns; autograd: the value, and one pass for each
+    column.
+    """
     for operator, expected in {
         "pushforward": {"torch": 1, "autograd": 1},
         "derivative": {"torch": 1, "autograd": 1},
@@ -142,12 +156,17 @@ def test_forward_mode_without_linearization_evaluates_f_in_one_batch_or_for_each
     }.items():
         function, f, args = OPERATORS[operator]
         counting = Counting(f)
-        function(counting, {"torch": AutoTorch, "autograd": AutoAutograd}[mode](mode="forward"), *args)
+        function(
+            counting, {"torch": AutoTorch, "autograd": AutoAutograd}[mode](mode="forward"), *args
+        )
         assert (operator, counting.count) == (operator, expected[mode])
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("backend", ["AutoJax()", "AutoTorch()", "AutoAutograd()", "AutoFiniteDifferences(method='central')"])
+@pytest.mark.parametrize(
+    "backend",
+    ["AutoJax()", "AutoTorch()", "AutoAutograd()", "AutoFiniteDifferences(method='central')"],
+)
 def test_explain_counts_the_same_evaluations(backend, operator, capsys):
     function, f, args = OPERATORS[operator]
     report = explain(function, f, BACKENDS[backend], *args)

@@ -1,4 +1,6 @@
-"""Results: writable, dense, overlapping nothing; in the library the contract names; one entry for each argument."""
+"""Results: writable, dense, overlapping nothing; in the library the contract names; one entry for
+each argument.
+"""
 
 import itertools
 
@@ -18,14 +20,21 @@ from adinterface import (
     value_and_gradient,
 )
 
-# Overlap -------------------------------------------------------------------------------------------------------------
+# Overlap
+# ------------------------------------------------------------------------------------------------
 
 
 def memory_of(array):
-    """Where a mutable array's elements lie: (first byte, one past the last byte); None if there are none."""
+    """Where a mutable array's elements lie: (first byte, one past the last byte); None if there are
+    none.
+    """
     if isinstance(array, torch.Tensor):
         storage = array.untyped_storage()
-        return (storage.data_ptr(), storage.data_ptr() + storage.nbytes()) if storage.nbytes() else None
+        return (
+            (storage.data_ptr(), storage.data_ptr() + storage.nbytes())
+            if storage.nbytes()
+            else None
+        )
     if isinstance(array, np.ndarray) and array.size:
         return np.lib.array_utils.byte_bounds(array)
     return None
@@ -36,7 +45,9 @@ def leaves_of(tree):
 
 
 def assert_free(results, others):
-    """Results are writable and dense, and lie apart from one another, from themselves and from the others."""
+    """Results are writable and dense, and lie apart from one another, from themselves and from the
+    others.
+    """
     results, others = leaves_of(results), leaves_of(others)
     for result in results:
         if isinstance(result, np.ndarray):
@@ -108,12 +119,17 @@ MAKE = {"numpy": np.array, "torch": torch.tensor, "jax": jnp.array}
 @pytest.mark.parametrize(("f", "arguments"), OVERLAPS, ids=NAMES)
 def test_results_are_writable_dense_and_overlap_nothing(f, arguments, library, backend):
     make = lambda: MAKE[library](np.linspace(0.5, 2, 6, dtype="float32").reshape(2, 3))
-    args = (make(), Constant(make())) if arguments == "constant" else tuple(make() for _ in range(arguments))
+    args = (
+        (make(), Constant(make()))
+        if arguments == "constant"
+        else tuple(make() for _ in range(arguments))
+    )
     value, grads = value_and_gradient(f, backend, *args)
     assert_free([value, grads], args)
 
 
-# Library and type of values ------------------------------------------------------------------------------------------
+# Library and type of values
+# ------------------------------------------------------------------------------------------
 
 x32, x64 = np.ones(2, dtype="float32"), np.ones(2, dtype="float64")
 t32, j32 = torch.ones(2), jnp.ones(2)
@@ -135,7 +151,9 @@ VALUES = [
 
 
 def number_of(x):
-    """The sum of squares of a tree's floating leaves, as a scalar of the first library that is asked."""
+    """The sum of squares of a tree's floating leaves, as a scalar of the first library that is
+    asked.
+    """
     return total(x * x) if hasattr(x, "shape") else x * x
 
 
@@ -148,7 +166,8 @@ def mixed_sum(*args):
 @pytest.mark.parametrize(("args", "library"), VALUES)
 def test_the_value_is_in_the_library_of_the_first_differentiated_array(args, library, name):
     backend = BACKENDS[name]
-    if name == "finite":  # f gets each leaf in its own library, so it must bring them together itself
+    # f gets each leaf in its own library, so it must bring them together itself
+    if name == "finite":
         f = lambda *args: sum(float(number_of(array)) for array in leaves_of(args))
         if any(array is t32 or array is x32 or array is j32 for array in leaves_of(args)):
             f = lambda *args: np.float32(sum(float(number_of(array)) for array in leaves_of(args)))
@@ -159,16 +178,28 @@ def test_the_value_is_in_the_library_of_the_first_differentiated_array(args, lib
     assert np.shape(value) == ()
 
 
-# Mixed libraries -----------------------------------------------------------------------------------------------------
+# Mixed libraries
+# ------------------------------------------------------------------------------------------------
 
 
 @each_backend
 def test_leaves_of_several_libraries_in_one_call_keep_their_types(backend):
     values = np.linspace(0.5, 1.5, 3, dtype="float32")
-    tree = {"numpy": values, "torch": [torch.tensor(values)], "jax": (jnp.array(values),), "python": 2.0, "text": "kept"}
+    tree = {
+        "numpy": values,
+        "torch": [torch.tensor(values)],
+        "jax": (jnp.array(values),),
+        "python": 2.0,
+        "text": "kept",
+    }
 
     def f(t):
-        parts = (number_of(t["numpy"]), number_of(t["torch"][0]), number_of(t["jax"][0]), number_of(t["python"]))
+        parts = (
+            number_of(t["numpy"]),
+            number_of(t["torch"][0]),
+            number_of(t["jax"][0]),
+            number_of(t["python"]),
+        )
         if isinstance(backend, AutoFiniteDifferences):
             return np.float32(sum(float(part) for part in parts))
         return sum(parts)

@@ -1,4 +1,6 @@
-"""The road of every call: arguments recognized at sight, leaves in and gradients back, and its corners."""
+"""The road of every call: arguments recognized at sight, leaves in and gradients back, and its
+corners.
+"""
 
 import copy
 import pickle
@@ -33,14 +35,23 @@ def cubes(x):
     return array_namespace(x).sum(x**3)
 
 
-# The short ways ------------------------------------------------------------------------------------------------------
+# The short ways
+# ------------------------------------------------------------------------------------------------
 
 
 @each_backend
 def test_after_one_call_any_other_may_follow(backend):
     """A prepared call looks first whether the arguments are like the last ones."""
-    fast = prepare(gradient, lambda x, y: array_namespace(x).sum(x**3) + array_namespace(y).sum(y), backend, X, Y)
-    mine = lambda x, y: gradient(lambda x, y: array_namespace(x).sum(x**3) + array_namespace(y).sum(y), backend, x, y)
+    fast = prepare(
+        gradient,
+        lambda x, y: array_namespace(x).sum(x**3) + array_namespace(y).sum(y),
+        backend,
+        X,
+        Y,
+    )
+    mine = lambda x, y: gradient(
+        lambda x, y: array_namespace(x).sum(x**3) + array_namespace(y).sum(y), backend, x, y
+    )
     for x, y in [
         (X, Y),
         (X + 1, Y),
@@ -68,18 +79,31 @@ def test_after_one_call_any_other_may_follow(backend):
 def test_leaves_and_constants_in_any_order(backend):
     """Many leaves, with values in between that are not differentiated."""
     tree = [
-        {"a": np.array([float(n)]), "name": str(n), "n": n, "k": Constant(np.array([2.0])), "b": 0.5 * n} for n in range(12)
+        {
+            "a": np.array([float(n)]),
+            "name": str(n),
+            "n": n,
+            "k": Constant(np.array([2.0])),
+            "b": 0.5 * n,
+        }
+        for n in range(12)
     ]
 
     def f(rows, extra, *, factor):
         assert [row["name"] for row in rows] == [str(row["n"]) for row in rows]
-        total = sum(array_namespace(row["a"]).sum(row["a"] * row["k"]) * row["n"] + 3.0 * row["b"] for row in rows)
+        total = sum(
+            array_namespace(row["a"]).sum(row["a"] * row["k"]) * row["n"] + 3.0 * row["b"]
+            for row in rows
+        )
         return total * factor + array_namespace(extra[0]).sum(extra[0])
 
     extra = (np.ones(2), "static")
     fast = prepare(gradient, f, backend, tree, extra, factor=1.0)
     for factor in (1.0, 2.0):
-        for found in (fast(tree, extra, factor=factor), gradient(f, backend, tree, extra, factor=factor)):
+        for found in (
+            fast(tree, extra, factor=factor),
+            gradient(f, backend, tree, extra, factor=factor),
+        ):
             for n, row in enumerate(found[0]):
                 assert (row["name"], row["n"], row["k"]) == (None, None, None)
                 np.testing.assert_allclose(row["a"], [2.0 * n * factor], rtol=1e-6, atol=1e-6)
@@ -108,7 +132,8 @@ def test_differences_leave_f_its_own_arrays():
     np.testing.assert_array_equal(x, np.arange(6.0).reshape(2, 3))
 
 
-# In and back ---------------------------------------------------------------------------------------------------------
+# In and back
+# ------------------------------------------------------------------------------------------------
 
 
 def test_a_gradient_that_is_an_argument_is_copied():
@@ -148,7 +173,8 @@ def test_contiguous_arrays_reach_torch_and_autograd_without_a_copy():
             jacobian(f, backend, X)
 
 
-# Corners -------------------------------------------------------------------------------------------------------------
+# Corners
+# ------------------------------------------------------------------------------------------------
 
 
 DAY = np.timedelta64(1, "D")
@@ -157,7 +183,11 @@ DAY = np.timedelta64(1, "D")
 @pytest.mark.parametrize(
     ("example", "change", "number"),
     [
-        (np.array(["2020-01-01"], dtype="M8[D]"), lambda t: t.__iadd__(DAY), lambda t: float(t[0].astype(float)) - 18261),
+        (
+            np.array(["2020-01-01"], dtype="M8[D]"),
+            lambda t: t.__iadd__(DAY),
+            lambda t: float(t[0].astype(float)) - 18261,
+        ),
         (np.array([1.0, "a"], dtype=object), lambda a: a.__setitem__(0, 2.0), lambda a: a[0]),
         ({1}, lambda s: s.add(2), lambda s: float(len(s))),
     ],
@@ -186,16 +216,34 @@ def test_where_a_static_value_stands_tells_calls_apart(backend):
 
     fast = prepare(gradient, f, backend, X, low=None, high=0.7)
     for low, high in [(None, 0.7), (0.6, None), (None, 0.7), (0.6, 2.0), (0.6, None)]:
-        plain = np.where((low or 0.0) > X, low or 0.0, 1.0) * np.where((high or np.inf) < X, high or 0.0, 1.0)
-        np.testing.assert_allclose(fast(X, low=low, high=high)[0], plain, rtol=rtol_of(backend), atol=1e-6)
-    mixed = prepare(gradient, lambda x, a, b: array_namespace(x).sum(x) * (a + 10 * b), backend, X, Constant(2.0), Constant(3))
+        plain = np.where((low or 0.0) > X, low or 0.0, 1.0) * np.where(
+            (high or np.inf) < X, high or 0.0, 1.0
+        )
+        np.testing.assert_allclose(
+            fast(X, low=low, high=high)[0], plain, rtol=rtol_of(backend), atol=1e-6
+        )
+    mixed = prepare(
+        gradient,
+        lambda x, a, b: array_namespace(x).sum(x) * (a + 10 * b),
+        backend,
+        X,
+        Constant(2.0),
+        Constant(3),
+    )
     for a, b in [(2.0, 3), (3, 2.0)]:
-        np.testing.assert_allclose(mixed(X, Constant(a), Constant(b))[0], np.full(4, a + 10 * b), rtol=1e-5)
+        np.testing.assert_allclose(
+            mixed(X, Constant(a), Constant(b))[0], np.full(4, a + 10 * b), rtol=1e-5
+        )
 
 
 @pytest.mark.parametrize(
     "x",
-    [np.ones((1, 3))[::-1], np.ones(1)[::-1], np.ones((3, 1), np.float32)[:, ::-1], np.ones((2, 1))[::-1, ::-1]],
+    [
+        np.ones((1, 3))[::-1],
+        np.ones(1)[::-1],
+        np.ones((3, 1), np.float32)[:, ::-1],
+        np.ones((2, 1))[::-1, ::-1],
+    ],
     ids=["row", "one", "column", "both"],
 )
 @each_backend
@@ -203,9 +251,13 @@ def test_a_negative_stride_along_an_axis_of_one_does_no_harm(x, backend):
     loose = {"rtol": 1e-3, "atol": 1e-3}
     squares = lambda x: array_namespace(x).sum(x**2)
     np.testing.assert_allclose(gradient(squares, backend, x)[0], 2 * np.ones(x.shape), **loose)
-    np.testing.assert_allclose(gradient(lambda x, t: squares(x) * t, backend, x, 2.0)[0], 4 * np.ones(x.shape), **loose)
+    np.testing.assert_allclose(
+        gradient(lambda x, t: squares(x) * t, backend, x, 2.0)[0], 4 * np.ones(x.shape), **loose
+    )
     np.testing.assert_allclose(jacobian(lambda x: x**2, backend, x)[0].sum(), 2 * x.size, **loose)
-    np.testing.assert_allclose(gradient(lambda t, c: t * squares(c), backend, 2.0, Constant(x))[0], x.size, **loose)
+    np.testing.assert_allclose(
+        gradient(lambda t, c: t * squares(c), backend, 2.0, Constant(x))[0], x.size, **loose
+    )
 
 
 def test_a_product_along_zero_is_zero():
@@ -214,10 +266,13 @@ def test_a_product_along_zero_is_zero():
             np.testing.assert_array_equal(hvp(cubes, backend, X, np.zeros(4)), np.zeros(4))
     np.testing.assert_array_equal(hvp(lambda x: x.sum(), AutoTorch(), X, Y), np.zeros(4))
     for _ in range(2):
-        np.testing.assert_array_equal(hvp(lambda x, c: x.sum() + 0 * c, AutoAutograd(), X, Y, Constant(2.0)), np.zeros(4))
+        np.testing.assert_array_equal(
+            hvp(lambda x, c: x.sum() + 0 * c, AutoAutograd(), X, Y, Constant(2.0)), np.zeros(4)
+        )
 
 
-# Across processes, and random keys -----------------------------------------------------------------------------------
+# Across processes, and random keys
+# -----------------------------------------------------------------------------------
 
 
 @each_backend
@@ -238,7 +293,8 @@ def test_random_keys_of_jax_are_compiled_once():
     assert fast.specializations == 1
 
 
-# Engines that compute on while the caller goes on --------------------------------------------------------------------
+# Engines that compute on while the caller goes on
+# --------------------------------------------------------------------
 
 MANY = 200_000
 
@@ -258,8 +314,12 @@ def late(x, y):
         (pushforward, lambda x, y: ((x, y), (None, y)), lambda found: found.tangent),
     ],
 )
-def test_a_compiled_call_whose_results_are_not_waited_for_has_numbers_of_its_own(operator, arguments, of_second):
-    """The results are JAX's, which are not there yet when the caller writes into an array that JAX reads."""
+def test_a_compiled_call_whose_results_are_not_waited_for_has_numbers_of_its_own(
+    operator, arguments, of_second
+):
+    """The results are JAX's, which are not there yet when the caller writes into an array that JAX
+    reads.
+    """
     f = (lambda x, y: jnp.mean(late(x, y)) * x[0]) if operator is jacobian else late
     x = jnp.ones(MANY, dtype="float32")
     fast = prepare(operator, f, AutoJax(), *arguments(x, np.ones(MANY, np.float32)))
@@ -270,14 +330,17 @@ def test_a_compiled_call_whose_results_are_not_waited_for_has_numbers_of_its_own
         np.testing.assert_allclose(np.max(np.asarray(of_second(found))), 1.0, rtol=1e-3)
 
 
-# Where and in what precision gradients lie ---------------------------------------------------------------------------
+# Where and in what precision gradients lie
+# ---------------------------------------------------------------------------
 
 
 def test_a_numpy_gradient_has_its_dtype_inside_a_trace_that_does_not_follow_it():
     """The precision of that trace holds: it may compute in 32 bits."""
     fast = prepare(gradient, cubes, AutoJax(), X)
     found = []
-    jax.vmap(lambda v: (found.extend([*gradient(cubes, AutoJax(), X), *fast(X)]), v)[1])(jnp.ones(3))
+    jax.vmap(lambda v: (found.extend([*gradient(cubes, AutoJax(), X), *fast(X)]), v)[1])(
+        jnp.ones(3)
+    )
     for one in found:
         assert (type(one), one.dtype) == (np.ndarray, np.float64)
         np.testing.assert_allclose(one, 3 * X**2, rtol=1e-6)
@@ -287,9 +350,16 @@ def test_a_numpy_gradient_has_its_dtype_inside_a_trace_that_does_not_follow_it()
 def test_a_gradient_lies_where_its_own_leaf_does_not_where_an_earlier_one_did(prepared):
     plain = jnp.ones(4)
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("d",))
-    placed = jax.device_put(plain, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d")))
-    f = lambda x, y: (x * x).sum()  # the zeros for y lie where JAX puts what nobody asked it to put anywhere
-    call = prepare(gradient, f, AutoJax(), plain, plain) if prepared else lambda x, y: gradient(f, AutoJax(), x, y)
+    placed = jax.device_put(
+        plain, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d"))
+    )
+    # the zeros for y lie where JAX puts what nobody asked it to put anywhere
+    f = lambda x, y: (x * x).sum()
+    call = (
+        prepare(gradient, f, AutoJax(), plain, plain)
+        if prepared
+        else lambda x, y: gradient(f, AutoJax(), x, y)
+    )
     for leaf in (plain, placed, plain):
         for found in call(leaf, leaf):
             assert found.sharding == leaf.sharding

@@ -1,4 +1,6 @@
-"""Behaviour: f is called as often as it must be, arguments are not written to, and no global state differs afterwards."""
+"""Behaviour: f is called as often as it must be, arguments are not written to, and no global state
+differs afterwards.
+"""
 
 import contextlib
 import threading
@@ -45,7 +47,8 @@ def cubes(*leaves):
     return result
 
 
-# Global state --------------------------------------------------------------------------------------------------------
+# Global state
+# ------------------------------------------------------------------------------------------------
 
 
 def raising_after_work(x):
@@ -70,11 +73,14 @@ def test_unusual_state_of_the_caller_is_kept(backend):
     assert torch.equal(generator, torch.get_rng_state())
 
 
-# Threads -------------------------------------------------------------------------------------------------------------
+# Threads
+# ------------------------------------------------------------------------------------------------
 
 
 def in_threads(work, count=8):
-    """Run `work(i, meet)` in threads that start together; `meet()` makes them wait for each other."""
+    """Run `work(i, meet)` in threads that start together; `meet()` makes them wait for each
+    other.
+    """
     barrier = threading.Barrier(count)
 
     def run(i):
@@ -87,7 +93,9 @@ def in_threads(work, count=8):
 
 @each_engine
 def test_calls_that_overlap_in_time_do_not_meet(backend):
-    """All threads are inside f, between two of its lines, at the same time; each leaves in another order."""
+    """All threads are inside f, between two of its lines, at the same time; each leaves in another
+    order.
+    """
 
     def work(i, meet):
         x = np.linspace(0.5, 1.5, 3) + i
@@ -124,7 +132,8 @@ def test_one_thread_in_float64_leaves_the_others_precision_alone():
         assert result.result()[0].dtype == "float64"
 
 
-# Results apart from what f captured ----------------------------------------------------------------------------------
+# Results apart from what f captured
+# ----------------------------------------------------------------------------------
 
 CAPTURED = {
     "numpy": lambda: np.ones(2),
@@ -132,7 +141,11 @@ CAPTURED = {
     "torch": lambda: torch.ones(2),
     "a parameter": lambda: torch.ones(2, requires_grad=True),
 }
-MODES = {f"{name}-{mode}": type(backend)(mode=mode) for name, backend in ENGINES.items() for mode in ("forward", "reverse")} | {
+MODES = {
+    f"{name}-{mode}": type(backend)(mode=mode)
+    for name, backend in ENGINES.items()
+    for mode in ("forward", "reverse")
+} | {
     "finite": AutoFiniteDifferences(),
     "native": AutoFiniteDifferences(native=AutoTorch()),
 }
@@ -140,7 +153,9 @@ MODES = {f"{name}-{mode}": type(backend)(mode=mode) for name, backend in ENGINES
 
 @pytest.mark.parametrize("backend", MODES.values(), ids=MODES.keys())
 @pytest.mark.parametrize("make", CAPTURED.values(), ids=CAPTURED.keys())
-@pytest.mark.parametrize("x", [np.array([1.0, 2.0]), torch.tensor([1.0, 2.0])], ids=["numpy", "torch"])
+@pytest.mark.parametrize(
+    "x", [np.array([1.0, 2.0]), torch.tensor([1.0, 2.0])], ids=["numpy", "torch"]
+)
 @pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
 def test_an_auxiliary_result_that_f_captured_is_a_copy(prepared, x, make, backend):
     """Writing into a result changes nothing of the user's."""
@@ -149,15 +164,22 @@ def test_an_auxiliary_result_that_f_captured_is_a_copy(prepared, x, make, backen
     def f(x):
         return total(x * x), {"captured": captured}
 
-    call = prepare(value_and_gradient, f, backend, x) if prepared else (lambda x: value_and_gradient(f, backend, x))
+    call = (
+        prepare(value_and_gradient, f, backend, x)
+        if prepared
+        else (lambda x: value_and_gradient(f, backend, x))
+    )
     found = call(x).value[1]["captured"]
     assert type(found) is type(x)
     np.testing.assert_array_equal(np.asarray(found), 1.0)
     found[:] = 7.0
-    np.testing.assert_array_equal(captured.detach() if isinstance(captured, torch.Tensor) else captured, 1.0)
+    np.testing.assert_array_equal(
+        captured.detach() if isinstance(captured, torch.Tensor) else captured, 1.0
+    )
 
 
-# A context of the backend ---------------------------------------------------------------------------------------------
+# A context of the backend
+# ---------------------------------------------------------------------------------------------
 
 
 class AutoScoped(AutoAutograd):

@@ -29,13 +29,20 @@ def doubling(x):
     return x**2
 
 
-@pytest.mark.parametrize("backend", [*CHUNKS, AutoAutograd(mode="forward"), AutoFiniteDifferences()], ids=repr)
+@pytest.mark.parametrize(
+    "backend", [*CHUNKS, AutoAutograd(mode="forward"), AutoFiniteDifferences()], ids=repr
+)
 @pytest.mark.parametrize("make", [np.array, torch.tensor])
 def test_each_evaluation_starts_from_the_argument_which_stays_as_it_is(backend, make):
     x, v = make(X), make(X)
-    for call in (lambda: jacobian(doubling, backend, x), lambda: prepare(jacobian, doubling, backend, x)(x)):
+    for call in (
+        lambda: jacobian(doubling, backend, x),
+        lambda: prepare(jacobian, doubling, backend, x)(x),
+    ):
         np.testing.assert_allclose(call()[0], np.diag(8 * X), rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(pushforward(doubling, backend, (x,), (v,)).tangent, 8 * X**2, rtol=1e-9)
+    np.testing.assert_allclose(
+        pushforward(doubling, backend, (x,), (v,)).tangent, 8 * X**2, rtol=1e-9
+    )
     value, push = linearize(doubling, backend, x)
     for _ in range(2):
         np.testing.assert_allclose(push(v), 8 * X**2, rtol=1e-9)
@@ -58,7 +65,11 @@ def test_the_value_of_a_divided_jacobian_leaves_the_argument_as_it_is():
     np.testing.assert_allclose(matrix, np.diag(8 * X))
 
 
-REPEATING = [AutoAutograd(mode="forward"), AutoFiniteDifferences(), AutoFiniteDifferences(method="central")]
+REPEATING = [
+    AutoAutograd(mode="forward"),
+    AutoFiniteDifferences(),
+    AutoFiniteDifferences(method="central"),
+]
 
 
 @pytest.mark.parametrize("backend", REPEATING, ids=repr)
@@ -82,12 +93,17 @@ def test_an_f_that_writes_into_a_constant_is_told_where_it_is_evaluated_again(ba
     for call in calls.values():
         with pytest.raises(ValueError, match="read-only") as caught:
             call()
-        assert any("NumPy arrays in Constants and keywords are read-only" in note for note in caught.value.__notes__)
+        assert any(
+            "NumPy arrays in Constants and keywords are read-only" in note
+            for note in caught.value.__notes__
+        )
     np.testing.assert_array_equal(constant, [1.0, 2.0, 3.0])
     assert constant.flags.writeable
 
 
 def test_an_f_that_is_evaluated_once_may_write_into_a_constant():
     constant = np.array([1.0, 2.0])
-    (found, _) = gradient(lambda x, c: (x * np.multiply(c, 2, out=c)).sum(), AutoAutograd(), X[:2], Constant(constant))
+    found, _ = gradient(
+        lambda x, c: (x * np.multiply(c, 2, out=c)).sum(), AutoAutograd(), X[:2], Constant(constant)
+    )
     np.testing.assert_array_equal(found, [2.0, 4.0])

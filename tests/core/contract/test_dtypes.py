@@ -1,4 +1,6 @@
-"""Numbers: each leaf keeps its library, dtype, shape and device; one complex convention; nothing narrowed silently."""
+"""Numbers: each leaf keeps its library, dtype, shape and device; one complex convention; nothing
+narrowed silently.
+"""
 
 import enum
 from dataclasses import dataclass
@@ -10,7 +12,15 @@ import ml_dtypes
 import numpy as np
 import pytest
 import torch
-from backends_table import BACKENDS, ENGINES, as_wide, assert_numbers, assert_tree, each_backend, rtol_of
+from backends_table import (
+    BACKENDS,
+    ENGINES,
+    as_wide,
+    assert_numbers,
+    assert_tree,
+    each_backend,
+    rtol_of,
+)
 
 from adinterface import (
     AutoAutograd,
@@ -33,7 +43,8 @@ from adinterface import (
     value_and_gradient,
 )
 
-# Leaves: how to make an array of each library ------------------------------------------------------------------------
+# Leaves: how to make an array of each library
+# ------------------------------------------------------------------------
 
 
 def to_numpy(numbers):
@@ -52,7 +63,8 @@ def to_torch(numbers):
 WHOLE, COMPLEX = ("float32", "float64"), ("complex64", "complex128")
 ARRAYS = {"numpy": to_numpy, "jax": to_jax, "torch": to_torch}
 
-# Precision -----------------------------------------------------------------------------------------------------------
+# Precision
+# ------------------------------------------------------------------------------------------------
 
 
 single, double = np.ones(2, dtype="float32"), np.ones(2, dtype="float64")
@@ -71,7 +83,16 @@ single, double = np.ones(2, dtype="float32"), np.ones(2, dtype="float64")
         ((Constant(single),), {}, "float32"),
         ((Constant(np.arange(2)),), {}, "float64"),
     ],
-    ids=["alone", "f4", "f4 f8", "c8", "f4 Constant(f8)", "f4 keyword f8", "Constant(f4)", "Constant(i8)"],
+    ids=[
+        "alone",
+        "f4",
+        "f4 f8",
+        "c8",
+        "f4 Constant(f8)",
+        "f4 keyword f8",
+        "Constant(f4)",
+        "Constant(i8)",
+    ],
 )
 def test_a_python_float_takes_the_widest_dtype_of_the_call(others, keywords, dtype, backend):
     seen = set()
@@ -93,7 +114,13 @@ def test_a_python_float_takes_the_widest_dtype_of_the_call(others, keywords, dty
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
 @pytest.mark.parametrize("x", [single, double], ids=["f4", "f8"])
 def test_an_array_of_floats_made_in_f_takes_the_default_dtype_of_torch(x, mode):
-    made = lambda xp: (xp.asarray(0.5), xp.zeros(2), xp.full(2, 0.5), xp.linspace(0.0, 1.0, 2), xp.arange(0.5, 2.0))
+    made = lambda xp: (
+        xp.asarray(0.5),
+        xp.zeros(2),
+        xp.full(2, 0.5),
+        xp.linspace(0.0, 1.0, 2),
+        xp.arange(0.5, 2.0),
+    )
     seen = set()
 
     def f(x):
@@ -104,7 +131,8 @@ def test_an_array_of_floats_made_in_f_takes_the_default_dtype_of_torch(x, mode):
     assert seen == {torch.get_default_dtype()} == {torch.float32}
 
 
-# Integers ------------------------------------------------------------------------------------------------------------
+# Integers
+# ------------------------------------------------------------------------------------------------
 
 
 def squares(*leaves):
@@ -116,11 +144,21 @@ INTEGERS = [
     pytest.param((np.array([1, 2]),), (np.array([2.0, 4.0]),), id="int64 array"),
     pytest.param((np.array([1, 2], dtype="uint8"),), (np.array([2.0, 4.0]),), id="uint8 array"),
     pytest.param((np.int64(3),), (np.float64(6.0),), id="NumPy int"),
-    pytest.param((torch.tensor([1, 2]),), (torch.tensor([2.0, 4.0], dtype=torch.float64),), id="torch int64"),
+    pytest.param(
+        (torch.tensor([1, 2]),), (torch.tensor([2.0, 4.0], dtype=torch.float64),), id="torch int64"
+    ),
     pytest.param((jnp.array([1, 2]),), (to_jax([2.0, 4.0]),), id="JAX int32"),
     pytest.param((single, 3), (2 * single, 6.0), id="Python int beside float32"),
-    pytest.param((single, np.array([1, 2])), (2 * single, np.array([2, 4], dtype="float32")), id="int64 array beside float32"),
-    pytest.param((double, np.array([1, 2])), (2 * double, np.array([2.0, 4.0])), id="int64 array beside float64"),
+    pytest.param(
+        (single, np.array([1, 2])),
+        (2 * single, np.array([2, 4], dtype="float32")),
+        id="int64 array beside float32",
+    ),
+    pytest.param(
+        (double, np.array([1, 2])),
+        (2 * double, np.array([2.0, 4.0])),
+        id="int64 array beside float64",
+    ),
 ]
 
 
@@ -135,7 +173,16 @@ class Mode(enum.IntEnum):
     FAST = 1
 
 
-STRUCTURE = [3, True, np.bool_(True), np.array([1, 2]), np.array([True]), Mode.FAST, torch.tensor([1, 2]), jnp.array([1, 2])]
+STRUCTURE = [
+    3,
+    True,
+    np.bool_(True),
+    np.array([1, 2]),
+    np.array([True]),
+    Mode.FAST,
+    torch.tensor([1, 2]),
+    jnp.array([1, 2]),
+]
 
 
 @each_backend
@@ -154,7 +201,8 @@ def test_integers_and_bools_inside_a_tree_are_structure(value, backend):
         assert seen[0] is value
 
 
-# The table of special leaves: kept, or an error ----------------------------------------------------------------------
+# The table of special leaves: kept, or an error
+# ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -175,8 +223,16 @@ _frozen.flags.writeable = False
 _torch = torch.from_numpy(_base.copy())
 
 SPECIAL = [
-    *[Special(f"{library} {dtype}", make(_base.astype(dtype))) for library, make in ARRAYS.items() for dtype in WHOLE],
-    *[Special(f"{library} {dtype}", make((_base - 1j).astype(dtype))) for library, make in ARRAYS.items() for dtype in COMPLEX],
+    *[
+        Special(f"{library} {dtype}", make(_base.astype(dtype)))
+        for library, make in ARRAYS.items()
+        for dtype in WHOLE
+    ],
+    *[
+        Special(f"{library} {dtype}", make((_base - 1j).astype(dtype)))
+        for library, make in ARRAYS.items()
+        for dtype in COMPLEX
+    ],
     *[Special(f"numpy scalar {dtype}", np.dtype(dtype).type(1.25)) for dtype in WHOLE + COMPLEX],
     Special("numpy float16", _base.astype("float16")),
     Special("jax float16", jnp.asarray(_base, dtype="float16")),
@@ -226,7 +282,9 @@ def sum_of_squares(x):
 
 def as_numpy(x):
     """Something that knows whether x is complex."""
-    return np.zeros((), dtype=str(x.dtype).removeprefix("torch.") if "complex" in str(x.dtype) else "float64")
+    return np.zeros(
+        (), dtype=str(x.dtype).removeprefix("torch.") if "complex" in str(x.dtype) else "float64"
+    )
 
 
 @pytest.mark.parametrize(("special", "backend", "refused"), TABLE)
@@ -252,7 +310,8 @@ def test_longdouble_keeps_its_precision(name, rtol):
     assert_tree(result, 3 * leaf**2, rtol)
 
 
-# One complex convention ------------------------------------------------------------------------------------------------
+# One complex convention
+# ------------------------------------------------------------------------------------------------
 
 
 def conjugates(z):
@@ -262,7 +321,10 @@ def conjugates(z):
 
 @pytest.mark.parametrize(
     "backend",
-    [*BACKENDS.values(), *[type(each)(mode=mode) for each in ENGINES.values() for mode in ("forward", "reverse")]],
+    [
+        *BACKENDS.values(),
+        *[type(each)(mode=mode) for each in ENGINES.values() for mode in ("forward", "reverse")],
+    ],
     ids=repr,
 )
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
@@ -292,10 +354,19 @@ def test_the_jacobian_of_any_complex_function_is_the_derivative_by_the_real_part
     assert_tree(pushed["y"] if shape == "beside real" else pushed, expected[:, 1], rtol_of(backend))
 
 
-# Leaves of several dtypes in one call ----------------------------------------------------------------------------------
+# Leaves of several dtypes in one call
+# ----------------------------------------------------------------------------------
 
-FORWARD = {"jax": AutoJax(mode="forward"), "torch": AutoTorch(mode="forward"), "autograd": AutoAutograd(mode="forward")}
-REVERSE = {"jax": AutoJax(mode="reverse"), "torch": AutoTorch(mode="reverse"), "autograd": AutoAutograd(mode="reverse")}
+FORWARD = {
+    "jax": AutoJax(mode="forward"),
+    "torch": AutoTorch(mode="forward"),
+    "autograd": AutoAutograd(mode="forward"),
+}
+REVERSE = {
+    "jax": AutoJax(mode="reverse"),
+    "torch": AutoTorch(mode="reverse"),
+    "autograd": AutoAutograd(mode="reverse"),
+}
 FIRST_ORDER = (
     BACKENDS
     | {f"{name}-forward": backend for name, backend in FORWARD.items()}
@@ -305,7 +376,9 @@ FIRST_ORDER = (
 
 
 def sums_multiplied(leaves):
-    """A product that meets every leaf, so that its dtype is the widest; the leaf of no elements is in it, too."""
+    """A product that meets every leaf, so that its dtype is the widest; the leaf of no elements is
+    in it, too.
+    """
     a, b, empty = leaves
     xp = array_namespace(a)
     return xp.sum(a * a) * xp.sum(b * b * b) + xp.sum(empty)
@@ -313,14 +386,20 @@ def sums_multiplied(leaves):
 
 def leaves_of(library, narrow, wide):
     make_one = ARRAYS[library]
-    return [make_one(np.array([0.5, 1.5], narrow)), make_one(np.array([1.0, 2.0, 0.5], wide)), make_one(np.zeros(0, narrow))]
+    return [
+        make_one(np.array([0.5, 1.5], narrow)),
+        make_one(np.array([1.0, 2.0, 0.5], wide)),
+        make_one(np.zeros(0, narrow)),
+    ]
 
 
 def dtype_of(x):
     return str(x.dtype).removeprefix("torch.")
 
 
-MIXED = pytest.mark.parametrize(("narrow", "wide"), [("float32", "float64"), ("float16", "float32"), ("complex64", "float64")])
+MIXED = pytest.mark.parametrize(
+    ("narrow", "wide"), [("float32", "float64"), ("float16", "float32"), ("complex64", "float64")]
+)
 
 
 @MIXED
@@ -329,14 +408,21 @@ MIXED = pytest.mark.parametrize(("narrow", "wide"), [("float32", "float64"), ("f
 def test_each_leaf_keeps_its_dtype_beside_others(backend, library, narrow, wide):
     def f(leaves):
         a, *others = leaves
-        return sums_multiplied([array_namespace(a).real(a) if narrow == "complex64" else a, *others])
+        return sums_multiplied(
+            [array_namespace(a).real(a) if narrow == "complex64" else a, *others]
+        )
 
     leaves = leaves_of(library, narrow, wide)
-    if narrow == "complex64":  # of the empty leaf only a number of elements is asked, and a complex one would make f complex
+    # of the empty leaf only a number of elements is asked, and a complex one would make f complex
+    if narrow == "complex64":
         leaves[2] = leaves[2].real
     wanted = [np.array([9.125, 27.375]), np.array([7.5, 30.0, 1.875]), np.zeros(0)]
     value, back = pullback(f, backend, leaves)
-    results = [gradient(f, backend, leaves)[0], value_and_gradient(f, backend, leaves).gradient[0], back(value / value)[0]]
+    results = [
+        gradient(f, backend, leaves)[0],
+        value_and_gradient(f, backend, leaves).gradient[0],
+        back(value / value)[0],
+    ]
     results.append(jacobian(f, backend, leaves)[0])
     for result in results:
         assert [dtype_of(x) for x in result] == [dtype_of(x) for x in leaves]
@@ -372,7 +458,10 @@ def test_floats_of_eight_bits_are_kept_or_refused(library, backend):
             assert found.dtype == x.dtype
             np.testing.assert_array_equal(np.asarray(_in_float32(found)), [1.0, 3.0])
     else:
-        message = "(autograd has no float8_e4m3fn, .*clongdouble|an argument of dtype float8_e4m3fn has too few digits .*)\\.$"
+        message = (
+            "(autograd has no float8_e4m3fn, .*clongdouble|an argument of dtype float8_e4m3fn has"
+            " too few digits .*)\\.$"
+        )
         with pytest.raises(PrecisionError, match=message):
             gradient(square, backend, x)
     if type(backend) is AutoAutograd:
@@ -383,7 +472,9 @@ def test_floats_of_eight_bits_are_kept_or_refused(library, backend):
 
 
 @pytest.mark.parametrize("mode", [None, "forward", "reverse"])
-@pytest.mark.parametrize("x", [0.75, np.array(0.75), torch.tensor(0.75)], ids=["python", "numpy", "torch"])
+@pytest.mark.parametrize(
+    "x", [0.75, np.array(0.75), torch.tensor(0.75)], ids=["python", "numpy", "torch"]
+)
 @pytest.mark.parametrize("operator", [hessian, second_derivative, diagonal_hessian, hvp])
 def test_a_second_derivative_that_torch_gives_without_memory_is_zero(operator, x, mode):
     """A zero tensor, as torch has it for abs and for anything linear."""

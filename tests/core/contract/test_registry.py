@@ -1,4 +1,6 @@
-"""Backends are values that the registry finds by entry point; what cannot be found, loaded or used says why."""
+"""Backends are values that the registry finds by entry point; what cannot be found, loaded or used
+says why.
+"""
 
 import copy
 import dataclasses
@@ -30,7 +32,8 @@ from adinterface import (
 from adinterface.core.contract import Backend, Pullback, Pushforward, registry
 from adinterface.core.contract.auto import BUILT_IN
 
-# Values ---------------------------------------------------------------------------------------------------------------
+# Values
+# ------------------------------------------------------------------------------------------------
 
 VALUES = [
     *[cls() for cls in BUILT_IN],
@@ -45,7 +48,10 @@ VALUES = [
 def test_a_backend_is_a_frozen_value_that_its_repr_rebuilds(value):
     twin = eval(repr(value), {name: getattr(adinterface, name) for name in adinterface.__all__})
     copies = [twin, copy.copy(value), copy.deepcopy(value), dataclasses.replace(value)]
-    copies += [pickle.loads(pickle.dumps(value, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+    copies += [
+        pickle.loads(pickle.dumps(value, protocol))
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1)
+    ]
     for other in copies:
         assert (other, hash(other)) == (value, hash(value))
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -58,7 +64,10 @@ def test_a_backend_is_a_frozen_value_that_its_repr_rebuilds(value):
 
 def test_a_repr_shows_the_options_that_do_not_have_their_default():
     assert repr(AutoTorch(chunk_size=3)) == "AutoTorch(chunk_size=3)"
-    assert repr(VALUES[-1]) == "SecondOrder(outer=AutoFiniteDifferences(), inner=AutoTorch(mode='forward'))"
+    assert (
+        repr(VALUES[-1])
+        == "SecondOrder(outer=AutoFiniteDifferences(), inner=AutoTorch(mode='forward'))"
+    )
 
 
 def test_a_derived_value_keeps_its_bases_backend():
@@ -85,27 +94,36 @@ def test_options_of_another_package_mean_what_they_mean_there():
 
     assert Backend(AutoOptions(mode="slow")).mode is None
     assert Backend(AutoOurMode("forward")).mode == "forward"
-    with pytest.raises(ValueError, match="AutoOurMode: mode must be 'forward', 'reverse' or None, not 'slow'"):
+    with pytest.raises(
+        ValueError, match="AutoOurMode: mode must be 'forward', 'reverse' or None, not 'slow'"
+    ):
         AutoOurMode("slow")
     assert AutoOptions.install() == "pip install options"
     assert AutoJax.install() == "pip install 'adinterface[jax]'"
 
 
-# Entry points ---------------------------------------------------------------------------------------------------------
+# Entry points
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def offer(monkeypatch):
-    """Adds entry points to the installed ones: `offer(("name", "module:Class", "distribution"), ...)`."""
+    """Adds entry points to the installed ones: `offer(("name", "module:Class", "distribution"),
+    ...)`.
+    """
     real = importlib.metadata.entry_points
 
     def add(*points):
         def entry_points(*, group):
             found = list(real(group=group))
             for name, value, distribution in points:
-                point = types.SimpleNamespace(name=name, value=value, dist=types.SimpleNamespace(name=distribution))
+                point = types.SimpleNamespace(
+                    name=name, value=value, dist=types.SimpleNamespace(name=distribution)
+                )
                 module, _, attribute = value.partition(":")
-                point.load = lambda module=module, attribute=attribute: getattr(__import__(module), attribute)
+                point.load = lambda module=module, attribute=attribute: getattr(
+                    __import__(module), attribute
+                )
                 found.append(point)
             return found
 
@@ -132,7 +150,9 @@ class DropsTheAux(Backend):
 
     def pullback(self, function, leaves, *, differentiable=False):
         outputs, aux = function(*leaves)
-        return Pullback(outputs, tuple(aux), lambda cotangents: tuple([2.0 * leaf for leaf in leaves]))
+        return Pullback(
+            outputs, tuple(aux), lambda cotangents: tuple([2.0 * leaf for leaf in leaves])
+        )
 
 
 class DropsTheAuxForward(Backend):
@@ -170,8 +190,11 @@ def test_an_entry_point_that_is_wrong_is_an_error_that_names_it(points, words, o
 
 
 def test_names_are_sorted_and_listed_once_and_loaded_engines_are_told_without_importing_any(offer):
-    offer(("numpy", "pkg_a:Backend", "package-a"), ("numpy", "pkg_a:Backend", "package-a"))  # listed twice is one claim
-    assert registry.names() == sorted({*registry.names(), "autograd", "finite_differences", "jax", "numpy", "torch"})
+    # listed twice is one claim
+    offer(("numpy", "pkg_a:Backend", "package-a"), ("numpy", "pkg_a:Backend", "package-a"))
+    assert registry.names() == sorted(
+        {*registry.names(), "autograd", "finite_differences", "jax", "numpy", "torch"}
+    )
     assert registry.backend_class("torch") in registry.loaded_backends()
     before = set(sys.modules)
     assert not registry.is_installed("an_engine_that_nobody_wrote")
@@ -181,16 +204,34 @@ def test_names_are_sorted_and_listed_once_and_loaded_engines_are_told_without_im
 @pytest.mark.parametrize(
     ("name", "statement", "error"),
     [
-        ("broken", "import a_library_that_the_engine_needs", "ModuleNotFoundError: No module named 'a_library_that_the_engine"),
-        ("engine_of_last_year", "from engine_of_last_year import newer", "ImportError: cannot import name 'newer' from 'engi"),
-        ("engine_of_last_year", "import engine_of_last_year.newer", "ModuleNotFoundError: No module named 'engine_of_last_"),
-        ("engine_of_last_year", "import engine_of_last_year as e\ne._C", "AttributeError: module 'engine_of_last_year' has no"),
+        (
+            "broken",
+            "import a_library_that_the_engine_needs",
+            "ModuleNotFoundError: No module named 'a_library_that_the_engine",
+        ),
+        (
+            "engine_of_last_year",
+            "from engine_of_last_year import newer",
+            "ImportError: cannot import name 'newer' from 'engi",
+        ),
+        (
+            "engine_of_last_year",
+            "import engine_of_last_year.newer",
+            "ModuleNotFoundError: No module named 'engine_of_last_",
+        ),
+        (
+            "engine_of_last_year",
+            "import engine_of_last_year as e\ne._C",
+            "AttributeError: module 'engine_of_last_year' has no",
+        ),
     ],
 )
 def test_an_engine_that_cannot_be_imported_is_told_to_who_asks_for_it_and_leaves_the_rest_alone(
     name, statement, error, offer, monkeypatch, tmp_path
 ):
-    (tmp_path / "engine_of_last_year.py").write_text("class Array:\n    def __array__(self, dtype=None, copy=None): ...\n")
+    (tmp_path / "engine_of_last_year.py").write_text(
+        "class Array:\n    def __array__(self, dtype=None, copy=None): ...\n"
+    )
     (tmp_path / "backend_of_today.py").write_text(f"{statement}\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(sys.modules, "engine_of_last_year", None)  # which is undone afterwards
@@ -198,7 +239,8 @@ def test_an_engine_that_cannot_be_imported_is_told_to_who_asks_for_it_and_leaves
     engine = importlib.import_module("engine_of_last_year")
     offer((name, "backend_of_today:Backend", "package"))
     words = (
-        f"The backend of {name} cannot be imported ({error}... may lack what it needs: pip install package, then restart ..."
+        f"The backend of {name} cannot be imported ({error}... may lack what it needs: pip install"
+        " package, then restart ..."
     )
     for _ in range(2):
         assert_told(lambda: gradient(lambda x: x * x, value_of(name), 2.0), BackendError, words)
@@ -206,7 +248,11 @@ def test_an_engine_that_cannot_be_imported_is_told_to_who_asks_for_it_and_leaves
     assert gradient(lambda p: p["x"] * p["x"], AutoAutograd(), {"x": 3.0}) == ({"x": 6.0},)
     if name == "engine_of_last_year":
         for value in (engine.Array(), Constant(engine.Array())):
-            assert_told(lambda value=value: gradient(lambda x, y: x, AutoAutograd(), 2.0, value), BackendError, words)
+            assert_told(
+                lambda value=value: gradient(lambda x, y: x, AutoAutograd(), 2.0, value),
+                BackendError,
+                words,
+            )
 
 
 _BLOCKED = """
@@ -241,8 +287,13 @@ _BLOCKED = """
 )
 def test_a_missing_engine_is_an_error_that_shows_the_install_command(auto, engine, other, hidden):
     program = textwrap.dedent(_BLOCKED).format(auto=auto, other=other, engine=engine, hidden=hidden)
-    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     told, slope = done.stdout.splitlines()
-    assert told == f"{auto} needs {engine}, which is not installed: pip install 'adinterface[{engine}]'|{engine}"
+    assert (
+        told == f"{auto} needs {engine}, which is not installed: pip install"
+        f" 'adinterface[{engine}]'|{engine}"
+    )
     assert float(slope) == pytest.approx(4.0)

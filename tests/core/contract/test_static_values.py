@@ -1,4 +1,6 @@
-"""Static values: two that f can tell apart never share a plan or compiled code, two that it cannot tell do."""
+"""Static values: two that f can tell apart never share a plan or compiled code, two that it cannot
+tell do.
+"""
 
 import collections
 import fractions
@@ -67,7 +69,8 @@ def test_an_object_that_changes_in_place_is_the_same():
     assert fast(X, Constant(types.SimpleNamespace(n=7)))[0][0] == 7.0
 
 
-# In calls -------------------------------------------------------------------------------------------------------------
+# In calls
+# ------------------------------------------------------------------------------------------------
 
 
 def number_of(value):
@@ -92,12 +95,19 @@ def number_of(value):
 @each_backend
 def test_a_prepared_call_tells_static_values_apart(values, backend):
     fast = prepare(
-        gradient, lambda x, s, *, k: (x * number_of(s) * number_of(k)).sum(), backend, X, Constant(values[0]), k=values[0]
+        gradient,
+        lambda x, s, *, k: (x * number_of(s) * number_of(k)).sum(),
+        backend,
+        X,
+        Constant(values[0]),
+        k=values[0],
     )
     for s in (*values, *values):
         for k in (*values, *values):
             expected = np.full(2, number_of(s) * number_of(k))
-            np.testing.assert_allclose(fast(X, Constant(s), k=k)[0], expected, rtol=rtol_of(backend))
+            np.testing.assert_allclose(
+                fast(X, Constant(s), k=k)[0], expected, rtol=rtol_of(backend)
+            )
     assert fast.specializations == (4 if isinstance(backend, AutoJax) else 1)
 
 
@@ -114,7 +124,11 @@ def test_a_plan_hands_f_the_static_value_of_the_call(backend):
         def f(m):
             return (m.w * m.tag.number).sum()
 
-        call = prepare(gradient, f, backend, Model(X, Locked("a", 1))) if prepared else lambda m, f=f: gradient(f, backend, m)
+        call = (
+            prepare(gradient, f, backend, Model(X, Locked("a", 1)))
+            if prepared
+            else lambda m, f=f: gradient(f, backend, m)
+        )
         for number in (1, 2, 1):
             (found,) = call(Model(X, Locked("a", number)))
             np.testing.assert_allclose(found.w, np.full(2, float(number)), rtol=rtol_of(backend))
@@ -141,14 +155,20 @@ class Registered:
         return cls(*children, options)
 
 
-@pytest.mark.parametrize("make", [Layer, lambda w, n: Registered(w, {"n": n})], ids=["Equinox", "registered with JAX"])
+@pytest.mark.parametrize(
+    "make", [Layer, lambda w, n: Registered(w, {"n": n})], ids=["Equinox", "registered with JAX"]
+)
 @pytest.mark.parametrize("prepared", [False, True])
 def test_static_fields_of_jax_classes_are_told_apart_by_type(make, prepared):
     def f(m):
         return jnp.sum(m.w) * {int: 100.0, bool: 10.0, float: 1.0}[type(m.n)] * m.n
 
     w = jnp.ones(2)
-    call = prepare(gradient, f, AutoJax(), make(w, 1)) if prepared else lambda m: gradient(f, AutoJax(), m)
+    call = (
+        prepare(gradient, f, AutoJax(), make(w, 1))
+        if prepared
+        else lambda m: gradient(f, AutoJax(), m)
+    )
     for n, expected in ((1, 100.0), (1.0, 1.0), (True, 10.0), (1, 100.0), (4, 400.0), (4.0, 4.0)):
         (found,) = call(make(w, n))
         assert found.w[0] == expected
@@ -196,7 +216,8 @@ def test_what_f_can_tell_apart_is_compiled_twice_and_what_it_cannot_once(one, ot
     assert fast.specializations == 1 + any(pair[0] is one for pair in DIFFERENT)
 
 
-# The very objects ---------------------------------------------------------------------------------------------------------
+# The very objects
+# ------------------------------------------------------------------------------------------------
 
 
 class FlaxModel(flax.struct.PyTreeNode):
@@ -246,7 +267,11 @@ each_way = pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "
 
 def second_gradient(f, backend, prepared, *args, **kwargs):
     """Of the first argument, in a second call with the same arguments."""
-    call = prepare(gradient, f, backend, *args, **kwargs) if prepared else functools.partial(gradient, f, backend)
+    call = (
+        prepare(gradient, f, backend, *args, **kwargs)
+        if prepared
+        else functools.partial(gradient, f, backend)
+    )
     call(*args, **kwargs)
     return call(*args, **kwargs)[0]
 
@@ -266,14 +291,27 @@ def test_f_finds_the_very_objects_in_constants_and_keywords(make, find, prepared
 @each_way
 @pytest.mark.parametrize(
     ("backend", "cls"),
-    [(AutoJax(), Model), (AutoJax(), FlaxModel), (AutoJax(), EquinoxModel), (AutoTorch(), Model), (AutoAutograd(), Model)],
+    [
+        (AutoJax(), Model),
+        (AutoJax(), FlaxModel),
+        (AutoJax(), EquinoxModel),
+        (AutoTorch(), Model),
+        (AutoAutograd(), Model),
+    ],
     ids=lambda value: getattr(value, "__name__", repr(value)),
 )
 def test_f_finds_the_very_objects_in_static_fields(make, find, prepared, backend, cls):
     model, constant = cls(X, make()), cls(X, make())
 
     def f(m, c):
-        return (m.w * (10.0 if find(m.tag) is MARK and m.tag is model.tag and c.tag is constant.tag else 1.0)).sum()
+        return (
+            m.w
+            * (
+                10.0
+                if find(m.tag) is MARK and m.tag is model.tag and c.tag is constant.tag
+                else 1.0
+            )
+        ).sum()
 
     result = second_gradient(f, backend, prepared, model, Constant(constant))
     np.testing.assert_allclose(result.w, [10.0, 10.0], rtol=rtol_of(backend))
@@ -305,8 +343,15 @@ def test_the_objects_of_tangents_and_entries_are_the_callers(prepared):
         (jacobian, (model,)),
         (hessian, (model,)),
     ):
-        call = prepare(operator, f, AutoJax(), *args) if prepared else functools.partial(operator, f, AutoJax())
+        call = (
+            prepare(operator, f, AutoJax(), *args)
+            if prepared
+            else functools.partial(operator, f, AutoJax())
+        )
         leaf = jax.tree.leaves(call(*args))[-1]
-        assert float(jnp.max(leaf)) == {pushforward: 100.0, hvp: 40.0, jacobian: 40.0, hessian: 20.0}[operator]
+        assert (
+            float(jnp.max(leaf))
+            == {pushforward: 100.0, hvp: 40.0, jacobian: 40.0, hessian: 20.0}[operator]
+        )
     entries = batched(gradient, f, AutoJax(), Each(stack))[0]
     np.testing.assert_allclose(entries.w, [[20.0, 40.0], [20.0, 40.0]])

@@ -1,4 +1,6 @@
-"""An engine whose arrays do not show whether they are traced: the core tells it when f is evaluated."""
+"""An engine whose arrays do not show whether they are traced: the core tells it when f is
+evaluated.
+"""
 
 import sys
 from pathlib import Path
@@ -7,7 +9,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from adinterface import AutoBackend, AutoFiniteDifferences, NumpyCodeError, gradient, numpy_function, prepare
+from adinterface import (
+    AutoBackend,
+    AutoFiniteDifferences,
+    NumpyCodeError,
+    gradient,
+    numpy_function,
+    prepare,
+)
 from adinterface.core.contract import registry
 from adinterface.core.contract.library import NUMPY, PYTHON
 
@@ -43,7 +52,9 @@ X = np.array([0.5, 1.5])
 
 @pytest.fixture(autouse=True)
 def installed(monkeypatch):
-    point = SimpleNamespace(name="unmarked", value="here:UnmarkedBackend", dist=None, load=lambda: UnmarkedBackend)
+    point = SimpleNamespace(
+        name="unmarked", value="here:UnmarkedBackend", dist=None, load=lambda: UnmarkedBackend
+    )
     points = registry._entry_points()
     monkeypatch.setitem(sys.modules, "unmarked", tapenum)
     monkeypatch.setattr(registry, "_entry_points", lambda: {**points, "unmarked": [point]})
@@ -53,7 +64,14 @@ def test_arrays_are_traced_while_f_is_evaluated_and_at_no_other_time():
     seen = []
 
     def f(x):
-        seen.append((LIBRARY.traced(x), NUMPY.traced(X), PYTHON.traced(1.0), LIBRARY.value_under_trace(x).tolist()))
+        seen.append(
+            (
+                LIBRARY.traced(x),
+                NUMPY.traced(X),
+                PYTHON.traced(1.0),
+                LIBRARY.value_under_trace(x).tolist(),
+            )
+        )
         return (x * x).sum()
 
     for call in (gradient(f, AutoUnmarked(), X), prepare(gradient, f, AutoUnmarked(), X)(X)):

@@ -1,4 +1,6 @@
-"""The backend that docs/writing-a-backend.md builds for mygrad: a real engine, installed as anyone would, through the table."""
+"""The backend that docs/writing-a-backend.md builds for mygrad: a real engine, installed as anyone
+would, through the table.
+"""
 
 import json
 import os
@@ -13,7 +15,8 @@ import pytest
 SOURCE = Path(__file__).parent / "tutorial_backend"
 PAGE = Path(__file__).parents[3] / "docs" / "writing-a-backend.md"
 
-#: The outcomes of every scenario on AutoMygrad(); those of the named ones by differences of its gradients.
+#: The outcomes of every scenario on AutoMygrad(); those of the named ones by differences of its
+#: gradients.
 TABLE = """
 import json, sys
 from adinterface import AutoFiniteDifferences, SecondOrder
@@ -35,8 +38,19 @@ print(json.dumps([outcomes, FIRST_ORDER_ONLY]))
 
 
 def installed(source, site):
-    """Runs Python beside a distribution installed from a folder, warnings being errors, and gives what it printed."""
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
+    """Runs Python beside a distribution installed from a folder, warnings being errors, and gives
+    what it printed.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--no-index",
+    ]
     command += ["--no-build-isolation", "--target", str(site), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -69,32 +83,57 @@ def test_the_table_holds(table):
     alone, _ = table
     wrong = [outcome for outcome in alone if outcome[2] not in ("passed", "known")]
     assert not wrong, "\n".join(map(str, wrong))
-    passed = {name for name, *_ in alone} - {name for name, _, status, *_ in alone if status != "passed"}
+    passed = {name for name, *_ in alone} - {
+        name for name, _, status, *_ in alone if status != "passed"
+    }
     assert len(passed) >= 300
-    assert all(reason and link.startswith("https://") for _, _, status, _, reason, link in alone if status == "known")
+    assert all(
+        reason and link.startswith("https://")
+        for _, _, status, _, reason, link in alone
+        if status == "known"
+    )
 
 
 @pytest.mark.sweep
 def test_what_mygrad_cannot_do_alone_it_does_inside_finite_differences(run, table):
     alone, first_order_only = table
-    paired, _ = json.loads(run("-c", TABLE, *{name for name, *_, reason, _ in alone if reason == first_order_only}))
-    # The list of known failures is mygrad's own, so here what stands there for that reason must pass, unexpectedly.
-    wrong = [outcome for outcome in paired if outcome[2] not in ("passed", "known") and outcome[4] != first_order_only]
-    wrong += [outcome for outcome in paired if outcome[2] == "known" and outcome[4] == first_order_only]
+    paired, _ = json.loads(
+        run("-c", TABLE, *{name for name, *_, reason, _ in alone if reason == first_order_only})
+    )
+    # The list of known failures is mygrad's own, so here what stands there for that reason must
+    # pass, unexpectedly.
+    wrong = [
+        outcome
+        for outcome in paired
+        if outcome[2] not in ("passed", "known") and outcome[4] != first_order_only
+    ]
+    wrong += [
+        outcome for outcome in paired if outcome[2] == "known" and outcome[4] == first_order_only
+    ]
     assert not wrong, "\n".join(map(str, wrong))
     assert len({name for name, *_ in paired}) >= 90
 
 
 def test_the_session_of_the_page(run):
-    run("-m", "doctest", "-o", "NORMALIZE_WHITESPACE", "-o", "ELLIPSIS", str(SOURCE / "session.txt"))
+    run(
+        "-m", "doctest", "-o", "NORMALIZE_WHITESPACE", "-o", "ELLIPSIS", str(SOURCE / "session.txt")
+    )
 
 
 def test_the_three_files_of_the_first_engine_install(tmp_path):
     (tmp_path / "source").mkdir()
-    for caption, code in re.findall(r"^```\{code-block\} \w+\n:caption: (\S+)\n\n(.*?)^```$", PAGE.read_text(), re.M | re.S):
+    for caption, code in re.findall(
+        r"^```\{code-block\} \w+\n:caption: (\S+)\n\n(.*?)^```$", PAGE.read_text(), re.M | re.S
+    ):
         (tmp_path / "source" / caption).write_text(code)
     run = installed(tmp_path / "source", tmp_path / "site")
-    assert {path.name for path in (tmp_path / "site").glob("*.py")} == {"dual.py", "adinterface_dual.py"}
-    call = "from adinterface import *; from adinterface_dual import *; print(gradient(lambda x: x * x * x, AutoDual(), 2.0))"
+    assert {path.name for path in (tmp_path / "site").glob("*.py")} == {
+        "dual.py",
+        "adinterface_dual.py",
+    }
+    call = (
+        "from adinterface import *; from adinterface_dual import *; print(gradient(lambda x: x * x"
+        " * x, AutoDual(), 2.0))"
+    )
     assert run("-c", call) == "(12.0,)\n"
     assert run("-m", "adinterface").splitlines()[-1].endswith("pip install adinterface-dual")

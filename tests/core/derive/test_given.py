@@ -1,4 +1,6 @@
-"""What a call is given: a Constant is constant whatever it shares; outer derivatives and graphs reach all of it."""
+"""What a call is given: a Constant is constant whatever it shares; outer derivatives and graphs
+reach all of it.
+"""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -39,7 +41,8 @@ def total(x):
     return array_namespace(x).sum(x)
 
 
-# 1. A Constant is constant, whatever it shares ------------------------------------------------------------------------
+# 1. A Constant is constant, whatever it shares
+# ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", [None, "forward", "reverse"])
@@ -49,28 +52,44 @@ def test_a_tensor_that_requires_grad_as_argument_and_as_constant(mode, create_gr
     w = torch.tensor(X, requires_grad=True)
     views = (w, w[:], w * 1.0, torch.nn.Parameter(w.detach()))
     for shared in views:
-        assert_numbers(gradient(lambda x, c: (x**2 * c).sum(), backend, w, Constant(shared))[0], 2 * X * X)
-        assert_numbers(linearize(lambda x, c: x * c, backend, w, Constant(shared)).push(torch.tensor(V), None), X * V)
+        assert_numbers(
+            gradient(lambda x, c: (x**2 * c).sum(), backend, w, Constant(shared))[0], 2 * X * X
+        )
+        assert_numbers(
+            linearize(lambda x, c: x * c, backend, w, Constant(shared)).push(torch.tensor(V), None),
+            X * V,
+        )
 
 
-# 2. Outer derivatives reach all that a call is given ------------------------------------------------------------------
+# 2. Outer derivatives reach all that a call is given
+# ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("outer", [AutoTorch(), AutoTorch(mode="forward"), None], ids=["reverse", "forward", "torch.func"])
+@pytest.mark.parametrize(
+    "outer",
+    [AutoTorch(), AutoTorch(mode="forward"), None],
+    ids=["reverse", "forward", "torch.func"],
+)
 @pytest.mark.parametrize("mode", [None, "forward", "reverse"])
 def test_back_and_push_of_torch_in_each_mode(outer, mode):
     x = torch.tensor(X)
     _, back = pullback(lambda x: x**3, AutoTorch(), x)
     _, push = linearize(lambda x: x**3, AutoTorch(mode=mode), x)
     for f in (lambda v: (back(v)[0] * v).sum(), lambda v: (push(v) * v).sum()):
-        found = torch.func.grad(f)(torch.tensor(V)) if outer is None else gradient(f, outer, torch.tensor(V))[0]
+        found = (
+            torch.func.grad(f)(torch.tensor(V))
+            if outer is None
+            else gradient(f, outer, torch.tensor(V))[0]
+        )
         assert_numbers(found, 6 * X**2 * V)
 
 
 @pytest.mark.parametrize("mode", [None, "forward", "reverse"])
 @pytest.mark.parametrize("place", ["argument", "Constant", "keyword", "module"])
 def test_a_result_stays_in_the_graph_of_what_is_given(mode, place):
-    """In torch: with a grad_fn it is kept; a leaf that requires grad is kept with create_graph; else it is detached."""
+    """In torch: with a grad_fn it is kept; a leaf that requires grad is kept with create_graph;
+    else it is detached.
+    """
     w = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
     x = torch.tensor(X)
 
@@ -104,7 +123,12 @@ def test_a_result_stays_in_the_graph_of_what_is_given(mode, place):
         assert not result.requires_grad
     slopes = []
     for backend, weight in ((plain, w * 1.0), (kept, w)):
-        slopes.append([torch.autograd.grad(result.sum(), w, retain_graph=True)[0] for result in results(backend, weight)])
+        slopes.append(
+            [
+                torch.autograd.grad(result.sum(), w, retain_graph=True)[0]
+                for result in results(backend, weight)
+            ]
+        )
     for found, other in zip(*slopes, strict=True):
         assert found != 0.0
         assert_numbers(found, other)
@@ -137,12 +161,15 @@ def test_a_call_on_plain_arrays_inside_f_is_a_constant(mode):
 def test_a_solver_of_the_host_takes_an_equation_that_holds_an_operator():
     # y + y^3 = a, of which y^3 is the derivative of y^4 / 4.
     equation = lambda y, a: y + gradient(lambda z: total(z**4) / 4, AutoTorch(), y)[0] - a
-    solved = lambda a: total(root(equation, np.zeros(3), a, solver=lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x))
+    solved = lambda a: total(
+        root(equation, np.zeros(3), a, solver=lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x)
+    )
     y = np.array([1.0, 0.5, -1.0])
     assert_numbers(gradient(solved, AutoTorch(), y + y**3)[0], 1 / (1 + 3 * y**2), 1e-6)
 
 
-# Threads that f starts ------------------------------------------------------------------------------------------------
+# Threads that f starts
+# ------------------------------------------------------------------------------------------------
 
 
 def in_thread(compute):
@@ -165,13 +192,19 @@ def test_a_call_in_a_thread_that_f_starts_stays_in_the_graph_of_f(elsewhere, mod
     cube = {
         "given": lambda y: gradient(lambda z: (z**3).sum(), inner, y)[0],
         "derived": lambda y: gradient(lambda z: (z**3).sum(), inner, y * 1.0)[0],
-        "Constant": lambda y: gradient(lambda z, c: (z * c**2).sum() * 3, inner, ones, Constant(y))[0],
+        "Constant": lambda y: gradient(lambda z, c: (z * c**2).sum() * 3, inner, ones, Constant(y))[
+            0
+        ],
         "direction": lambda y: pushforward(lambda z: z * 3, inner, (ones,), (y,)).tangent * y,
         "cotangent": lambda y: pullback(lambda z: z * 3, inner, ones)[1](y)[0] * y,
-        "batched": lambda y: batched(gradient, lambda z, y: (z * y**2).sum() * 3, inner, Each(ones[None]), Constant(y))[0][0],
+        "batched": lambda y: batched(
+            gradient, lambda z, y: (z * y**2).sum() * 3, inner, Each(ones[None]), Constant(y)
+        )[0][0],
     }
     for name, slope in cube.items():
-        found = gradient(lambda y, slope=slope: elsewhere(lambda: slope(y)).sum(), AutoTorch(), x)[0]
+        found = gradient(lambda y, slope=slope: elsewhere(lambda: slope(y)).sum(), AutoTorch(), x)[
+            0
+        ]
         assert_numbers(found, 6 * X, path=name)
 
 
@@ -191,7 +224,9 @@ def test_another_thread_that_records_does_not_change_results():
         results = gradient(lambda m, x: m(x).sum(), AutoTorch(), module, x)
         assert not results[0].weight.requires_grad
         assert not results[1].requires_grad
-        assert isinstance(gradient(lambda x, m: m(x).sum(), AutoTorch(), X, Constant(module))[0], np.ndarray)
+        assert isinstance(
+            gradient(lambda x, m: m(x).sum(), AutoTorch(), X, Constant(module))[0], np.ndarray
+        )
     finally:
         done.set()
         thread.join()
@@ -210,7 +245,9 @@ class Watched(torch.Tensor):
 
 @pytest.mark.parametrize("mode", [None, "forward"])
 def test_a_call_touches_no_leaf_of_a_call_in_another_thread(mode):
-    """torch holds a leaf's mutex while it looks for the leaf's node, and then the thread of the leaf waits for ever."""
+    """torch holds a leaf's mutex while it looks for the leaf's node, and then the thread of the
+    leaf waits for ever.
+    """
     inside, done = threading.Event(), threading.Event()
 
     def f(x):
@@ -219,7 +256,9 @@ def test_a_call_touches_no_leaf_of_a_call_in_another_thread(mode):
         assert done.wait(60)
         return (x * x).sum()
 
-    thread = threading.Thread(target=gradient, args=(f, AutoTorch(), torch.tensor(X).as_subclass(Watched)))
+    thread = threading.Thread(
+        target=gradient, args=(f, AutoTorch(), torch.tensor(X).as_subclass(Watched))
+    )
     thread.start()
     assert inside.wait(60)
     try:
@@ -254,8 +293,9 @@ def test_a_tensor_of_forward_mode_in_another_thread_is_refused():
 
     with pytest.raises(ConversionError) as caught:
         derivative(f, AutoTorch(mode="forward"), torch.tensor(2.0))
-    assert str(caught.value) == (
-        "A torch tensor belongs to a transformation of torch.func (forward mode, vmap) in another thread, or to one that has "
-        "ended, so its derivative would be lost here. Call in the thread of the outer derivative, or take that in reverse, "
-        "with AutoTorch()."
+    assert (
+        str(caught.value)
+        == "A torch tensor belongs to a transformation of torch.func (forward mode, vmap) in"
+        " another thread, or to one that has ended, so its derivative would be lost here. Call"
+        " in the thread of the outer derivative, or take that in reverse, with AutoTorch()."
     )

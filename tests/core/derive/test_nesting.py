@@ -1,4 +1,6 @@
-"""Operators inside operators, on one engine and across, and torch's own modes, transformations and graphs."""
+"""Operators inside operators, on one engine and across, and torch's own modes, transformations and
+graphs.
+"""
 
 import numpy as np
 import pytest
@@ -39,7 +41,8 @@ def slope(f, backend, x, *constants):
     return gradient(f, backend, x, *constants)[0]
 
 
-# Higher derivatives by nesting ---------------------------------------------------------------------------------------
+# Higher derivatives by nesting
+# ---------------------------------------------------------------------------------------
 
 
 def wave(x):
@@ -73,14 +76,25 @@ def test_nested_calls_give_higher_derivatives(x, order, backend):
     assert_tree(result, float(expected) if isinstance(x, float) else expected)
 
 
-# Perturbation confusion ----------------------------------------------------------------------------------------------
+# Perturbation confusion
+# ----------------------------------------------------------------------------------------------
 
-# d/dx sum(x * d/dy g(x, y) at y = 1), where an engine that mixes up the two perturbations gives another number. With y an
-# array like x, the inner derivative is taken element by element; with y a number, it is the sum over the elements of x.
+# d/dx sum(x * d/dy g(x, y) at y = 1), where an engine that mixes up the two perturbations gives
+# another number. With y an array like x, the inner derivative is taken element by element; with y a
+# number, it is the sum over the elements of x.
 CONFUSION = [
-    pytest.param(lambda x, y: x + y, lambda x: np.ones_like(x), lambda x: np.full_like(x, x.size), id="x + y"),
-    pytest.param(lambda x, y: x * y, lambda x: 2 * x, lambda x: np.full_like(x, 2 * x.sum()), id="x y"),
-    pytest.param(lambda x, y: x**2 * y**2, lambda x: 6 * x**2, lambda x: 2 * np.sum(x**2) + 4 * x * np.sum(x), id="(x y)^2"),
+    pytest.param(
+        lambda x, y: x + y, lambda x: np.ones_like(x), lambda x: np.full_like(x, x.size), id="x + y"
+    ),
+    pytest.param(
+        lambda x, y: x * y, lambda x: 2 * x, lambda x: np.full_like(x, 2 * x.sum()), id="x y"
+    ),
+    pytest.param(
+        lambda x, y: x**2 * y**2,
+        lambda x: 6 * x**2,
+        lambda x: 2 * np.sum(x**2) + 4 * x * np.sum(x),
+        id="(x y)^2",
+    ),
 ]
 
 
@@ -95,13 +109,22 @@ def test_perturbations_are_not_confused(x, y, g, by_element, by_number, backend)
 
     reference = (by_element if y == "array" else by_number)(np.asarray(x))
     rtol = 1e-4 if isinstance(backend, AutoFiniteDifferences) else 1e-10
-    assert_tree(slope(f, backend, x), float(reference) if isinstance(x, float) else np.asarray(reference), rtol)
+    assert_tree(
+        slope(f, backend, x),
+        float(reference) if isinstance(x, float) else np.asarray(reference),
+        rtol,
+    )
 
 
-# torch: modes --------------------------------------------------------------------------------------------------------
+# torch: modes
+# ------------------------------------------------------------------------------------------------
 
 T = torch.from_numpy(X.copy())
-MODES = {"no_grad": torch.no_grad, "inference_mode": torch.inference_mode, "enable_grad": torch.enable_grad}
+MODES = {
+    "no_grad": torch.no_grad,
+    "inference_mode": torch.inference_mode,
+    "enable_grad": torch.enable_grad,
+}
 
 
 @pytest.mark.parametrize("mode", MODES.values(), ids=MODES.keys())
@@ -116,15 +139,22 @@ def test_torch_differentiates_in_every_grad_mode(x, mode):
         assert_numbers(result, reference(as_wide(x)))
 
 
-# torch: its own transformations --------------------------------------------------------------------------------------
+# torch: its own transformations
+# --------------------------------------------------------------------------------------
 
 TORCH_LEVELS = {
     "grad": (lambda f: torch.func.grad(lambda x: f(x).sum()), lambda x: WAVE[2](x)),
-    "grad of grad": (lambda f: torch.func.grad(lambda y: torch.func.grad(lambda x: f(x).sum())(y).sum()), lambda x: WAVE[3](x)),
+    "grad of grad": (
+        lambda f: torch.func.grad(lambda y: torch.func.grad(lambda x: f(x).sum())(y).sum()),
+        lambda x: WAVE[3](x),
+    ),
     "vmap": (torch.func.vmap, lambda x: WAVE[1](x)),
     "jacrev": (torch.func.jacrev, lambda x: np.diag(WAVE[2](x))),
     "jacfwd": (torch.func.jacfwd, lambda x: np.diag(WAVE[2](x))),
-    "vmap of grad": (lambda f: torch.func.vmap(torch.func.grad(lambda x: f(x).sum())), lambda x: WAVE[2](x)),
+    "vmap of grad": (
+        lambda f: torch.func.vmap(torch.func.grad(lambda x: f(x).sum())),
+        lambda x: WAVE[2](x),
+    ),
 }
 
 
@@ -144,7 +174,9 @@ MODES_OF_TORCH = {
     "forward over reverse": SecondOrder(AutoTorch(mode="forward"), AutoTorch(mode="reverse")),
     "reverse over forward": SecondOrder(AutoTorch(mode="reverse"), AutoTorch(mode="forward")),
 }
-each_mode_of_torch = pytest.mark.parametrize("backend", MODES_OF_TORCH.values(), ids=MODES_OF_TORCH.keys())
+each_mode_of_torch = pytest.mark.parametrize(
+    "backend", MODES_OF_TORCH.values(), ids=MODES_OF_TORCH.keys()
+)
 
 
 @each_mode_of_torch
@@ -164,7 +196,8 @@ def test_torch_works_inside_a_batch_in_every_mode(backend):
         assert_tree(torch.func.vmap(operator)(rows), expected, 1e-6)
 
 
-# torch: graphs -------------------------------------------------------------------------------------------------------
+# torch: graphs
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", [None, "forward"])
@@ -208,7 +241,8 @@ def test_a_gradient_penalty_reaches_captured_parameters_with_create_graph():
     assert not slope(energy, AutoTorch(), T).requires_grad
 
 
-# torch: forward mode in forward mode ---------------------------------------------------------------------------------
+# torch: forward mode in forward mode
+# ---------------------------------------------------------------------------------
 
 FORWARD = AutoTorch(mode="forward")
 
@@ -252,7 +286,9 @@ WAYS = list(second_orders(None, FORWARD, 2.0))
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("mode", ["default", "reverse", "forward over reverse", "reverse over forward"])
+@pytest.mark.parametrize(
+    "mode", ["default", "reverse", "forward over reverse", "reverse over forward"]
+)
 def test_a_custom_function_is_differentiated_in_all_modes_but_forward_over_forward(mode, way):
     backend = MODES_OF_TORCH[mode]
     if way == "nested" and mode == "reverse over forward":  # which takes the inner one twice
@@ -260,7 +296,8 @@ def test_a_custom_function_is_differentiated_in_all_modes_but_forward_over_forwa
     assert second_orders(Cube.apply, backend, 2.0)[way]() == pytest.approx(12.0)
 
 
-# torch: its dual numbers ---------------------------------------------------------------------------------------------
+# torch: its dual numbers
+# ---------------------------------------------------------------------------------------------
 
 
 @each_mode_of_torch

@@ -50,7 +50,10 @@ VALUE = Q**2 * 1.5**3
 GRADIENT = {"m": 2 * Q * CC * 1.5**3, "s": 3 * Q**2 * 1.5**2}
 MM, MS, SS = 2 * np.multiply.outer(CC, CC) * 1.5**3, 6 * Q * CC * 1.5**2, 6 * Q**2 * 1.5
 HESSIAN = {"m": {"m": MM, "s": MS}, "s": {"m": MS, "s": np.asarray(SS)}}
-HVP = {"m": np.tensordot(MM, V["m"], 2) + MS * V["s"], "s": float(np.sum(MS * V["m"]) + SS * V["s"])}
+HVP = {
+    "m": np.tensordot(MM, V["m"], 2) + MS * V["s"],
+    "s": float(np.sum(MS * V["m"]) + SS * V["s"]),
+}
 DIAGONAL = {"m": 2 * CC**2 * 1.5**3, "s": float(SS)}
 
 
@@ -90,7 +93,9 @@ def test_differences_go_over_each_engine(engine, mode):
     check_all(SecondOrder(DIFFERENCES, ENGINES[engine](mode=mode)), 1e-7)
 
 
-@pytest.mark.parametrize("backend", [DIFFERENCES, SecondOrder(DIFFERENCES, DIFFERENCES)], ids=["plain", "pair"])
+@pytest.mark.parametrize(
+    "backend", [DIFFERENCES, SecondOrder(DIFFERENCES, DIFFERENCES)], ids=["plain", "pair"]
+)
 def test_differences_go_over_differences_with_wider_steps(backend):
     check_all(backend, 2e-6)
 
@@ -109,8 +114,14 @@ def test_an_infinite_entry_leaves_the_rest_of_a_diagonal_alone(engine, chunk):
     expected = np.array([-np.inf, -0.25, -0.03125])
     with np.errstate(all="ignore"):
         assert_tree(diagonal_hessian(roots, backend, AT_AN_EDGE), (expected,), 1e-14)
-        assert_tree(diagonal_hessian(lambda a: roots(a[0]) * 2, backend, [AT_AN_EDGE]), ([2 * expected],), 1e-14)
-        assert_tree(prepare(diagonal_hessian, roots, backend, AT_AN_EDGE)(AT_AN_EDGE), (expected,), 1e-14)
+        assert_tree(
+            diagonal_hessian(lambda a: roots(a[0]) * 2, backend, [AT_AN_EDGE]),
+            ([2 * expected],),
+            1e-14,
+        )
+        assert_tree(
+            prepare(diagonal_hessian, roots, backend, AT_AN_EDGE)(AT_AN_EDGE), (expected,), 1e-14
+        )
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -129,31 +140,41 @@ def test_an_infinite_entry_has_no_part_in_a_pullback_whose_cotangent_is_zero_the
     assert_tree(found, np.diag(0.5 / np.sqrt(x)), 1e-14)
 
 
-# Defaults ------------------------------------------------------------------------------------------------------------
+# Defaults
+# ------------------------------------------------------------------------------------------------
 
 
 @each_backend
 def test_first_order_operators_use_the_inner_backend(backend):
     pair = SecondOrder(DIFFERENCES, backend)
     x = np.array([0.3, 0.7])
-    assert_tree(gradient(lambda x: (x**3).sum(), pair, x), gradient(lambda x: (x**3).sum(), backend, x), 0)
+    assert_tree(
+        gradient(lambda x: (x**3).sum(), pair, x), gradient(lambda x: (x**3).sum(), backend, x), 0
+    )
     assert_tree(jacobian(lambda x: x**3, pair, x), jacobian(lambda x: x**3, backend, x), 0)
 
 
-# What cannot work ----------------------------------------------------------------------------------------------------
+# What cannot work
+# ------------------------------------------------------------------------------------------------
 
 
 def of_complex(z):
     """No holomorphic function, and none of the modulus alone."""
     xp = array_namespace(z)
-    return xp.sum(xp.real(xp.sin(z) * z) * xp.imag(z) ** 2) + xp.sum(xp.abs(z) ** 4) + xp.real(xp.sum(z**3))
+    return (
+        xp.sum(xp.real(xp.sin(z) * z) * xp.imag(z) ** 2)
+        + xp.sum(xp.abs(z) ** 4)
+        + xp.real(xp.sum(z**3))
+    )
 
 
 Z, ALONG = np.array([0.4 + 1.1j, -1.3 + 0.2j, 0.7 - 0.6j]), np.array([1.0 - 0.5j, 2.0j, -0.3])
 
 
 def _split():
-    """The gradient and the product by the two parts as real arrays, in the convention of complex gradients."""
+    """The gradient and the product by the two parts as real arrays, in the convention of complex
+    gradients.
+    """
     parts, along = (np.stack([x.real, x.imag]) for x in (Z, ALONG))
     both = gradient_and_hvp(lambda r: of_complex(r[0] + 1j * r[1]), AutoJax(), parts, along)
     return [part[0] + 1j * part[1] for part in both]
@@ -173,7 +194,10 @@ PAIRS_OF_MODES = [
     [
         *BACKENDS.values(),
         *PAIRS_OF_MODES,
-        *[SecondOrder(AutoFiniteDifferences(), auto()) for auto in (AutoJax, AutoTorch, AutoAutograd)],
+        *[
+            SecondOrder(AutoFiniteDifferences(), auto())
+            for auto in (AutoJax, AutoTorch, AutoAutograd)
+        ],
         AutoFiniteDifferences(native=AutoTorch()),
     ],
     ids=repr,
@@ -194,17 +218,31 @@ def test_hvp_by_complex_numbers_is_the_derivative_of_the_gradient(backend, prepa
 def test_hvp_of_trees_with_complex_leaves(backend):
     def f(t):
         xp = array_namespace(t["w"], t["c"])
-        return xp.real(xp.sum(t["w"] ** 2 * t["s"])) * xp.sum(t["r"]) + xp.real(t["c"] * xp.conj(t["c"])) * t["s"] ** 2
+        return (
+            xp.real(xp.sum(t["w"] ** 2 * t["s"])) * xp.sum(t["r"])
+            + xp.real(t["c"] * xp.conj(t["c"])) * t["s"] ** 2
+        )
 
-    x, v = {"w": Z, "s": 1.3, "r": Z.real, "c": 0.3 - 0.4j}, {"w": ALONG, "s": 0.2, "r": ALONG.imag, "c": 1 + 1j}
+    x, v = (
+        {"w": Z, "s": 1.3, "r": Z.real, "c": 0.3 - 0.4j},
+        {"w": ALONG, "s": 0.2, "r": ALONG.imag, "c": 1 + 1j},
+    )
     found, wanted = hvp(f, backend, x, v), hvp(f, AutoJax(), x, v)
-    assert {name: type(part) for name, part in found.items()} == {"w": np.ndarray, "s": float, "r": np.ndarray, "c": complex}
+    assert {name: type(part) for name, part in found.items()} == {
+        "w": np.ndarray,
+        "s": float,
+        "r": np.ndarray,
+        "c": complex,
+    }
     for name in x:
         np.testing.assert_allclose(found[name], wanted[name], rtol=1e-5, atol=1e-8)
     # The Hessian is symmetric in the real inner product.
     other = {"w": 1j * Z, "s": -0.4, "r": Z.imag, "c": 0.5j}
     back = hvp(f, backend, x, other)
-    inner = [sum(np.sum(np.real(np.conj(a[k]) * b[k])) for k in x) for a, b in ((found, other), (back, v))]
+    inner = [
+        sum(np.sum(np.real(np.conj(a[k]) * b[k])) for k in x)
+        for a, b in ((found, other), (back, v))
+    ]
     assert inner[0] == pytest.approx(inner[1], rel=1e-5)
 
 
@@ -213,10 +251,16 @@ def test_hvp_by_complex_numbers_in_other_forms(backend):
     number = hvp(lambda z: of_complex(array_namespace(z).reshape(z, (1,))), backend, Z[0], ALONG[0])
     single = hvp(of_complex, backend, Z.astype(np.complex64), ALONG.astype(np.complex64))
     assert single.dtype == np.complex64
-    np.testing.assert_allclose(single, _split()[1], rtol=2e-2 if "Finite" in repr(backend) else 1e-5)
+    np.testing.assert_allclose(
+        single, _split()[1], rtol=2e-2 if "Finite" in repr(backend) else 1e-5
+    )
     np.testing.assert_allclose(number, _split()[1][0], rtol=1e-5)
     np.testing.assert_array_equal(hvp(of_complex, backend, Z, None), np.zeros(3))
-    np.testing.assert_allclose(hvp(of_complex, backend, Z, ALONG.real), hvp(of_complex, backend, Z, ALONG.real + 0j), rtol=1e-7)
+    np.testing.assert_allclose(
+        hvp(of_complex, backend, Z, ALONG.real),
+        hvp(of_complex, backend, Z, ALONG.real + 0j),
+        rtol=1e-7,
+    )
     stack = np.stack([ALONG, 1j * ALONG])
     each = batched(hvp, of_complex, backend, Z, Each(stack))
     np.testing.assert_allclose(each, [hvp(of_complex, backend, Z, v) for v in stack], rtol=1e-5)
@@ -255,14 +299,18 @@ def test_a_product_with_the_hessian_keeps_no_more_of_torchs_graph_than_by_hand(p
             return product(x, v), counts
 
     x, v = torch.linspace(0.5, 1.0, 4), torch.ones(4)
-    product = prepare(hvp, f, AutoTorch(), x, v) if prepared else lambda x, v: hvp(f, AutoTorch(), x, v)
+    product = (
+        prepare(hvp, f, AutoTorch(), x, v) if prepared else lambda x, v: hvp(f, AutoTorch(), x, v)
+    )
     expected, most = kept(by_hand, x, v)
     found, counts = kept(product, x, v)
     torch.testing.assert_close(found, expected)
     assert counts == most
 
 
-@pytest.mark.parametrize("pair", [(AutoJax(jit=False), AutoJax()), (AutoJax(), AutoJax(jit=False))], ids=repr)
+@pytest.mark.parametrize(
+    "pair", [(AutoJax(jit=False), AutoJax()), (AutoJax(), AutoJax(jit=False))], ids=repr
+)
 def test_a_pair_of_which_one_does_not_compile_is_not_compiled(pair):
     calls = []
     fast = prepare(hessian, lambda x: (calls.append(1), x * x)[1], SecondOrder(*pair), 2.0)

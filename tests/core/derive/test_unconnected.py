@@ -1,4 +1,6 @@
-"""An engine gives None for what is not connected, and the core makes zeros of the right dtype and shape."""
+"""An engine gives None for what is not connected, and the core makes zeros of the right dtype and
+shape.
+"""
 
 from types import SimpleNamespace
 
@@ -46,8 +48,15 @@ def doubled(x, y):
     return 2 * x, np.ones(2, "float32")
 
 
-X, Y, V = np.array([1.0, 3.0, 5.0]), np.ones((2, 2), "float32"), (np.ones(3), np.ones((2, 2), "float32"))
-PUSHED, PULLED = (2 * np.ones(3), np.zeros(2, "float32")), (2 * np.ones(3), np.zeros((2, 2), "float32"))
+X, Y, V = (
+    np.array([1.0, 3.0, 5.0]),
+    np.ones((2, 2), "float32"),
+    (np.ones(3), np.ones((2, 2), "float32")),
+)
+PUSHED, PULLED = (
+    (2 * np.ones(3), np.zeros(2, "float32")),
+    (2 * np.ones(3), np.zeros((2, 2), "float32")),
+)
 
 
 def two(leaves):

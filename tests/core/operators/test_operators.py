@@ -1,4 +1,6 @@
-"""The form of every operator's result: names, structures, libraries, dtypes; stacks, chunks, nesting, snapshots."""
+"""The form of every operator's result: names, structures, libraries, dtypes; stacks, chunks,
+nesting, snapshots.
+"""
 
 import copy
 import pickle
@@ -53,15 +55,23 @@ def sines(x):
     return array_namespace(x).sin(x)
 
 
-# Names ---------------------------------------------------------------------------------------------------------------
+# Names
+# ------------------------------------------------------------------------------------------------
 
 
 def test_back_and_push_say_what_they_are():
-    assert repr(pullback(sines, AutoFiniteDifferences(), X).back) == f"<back of sines on {AutoFiniteDifferences()!r}>"
-    assert repr(linearize(sines, AutoFiniteDifferences(), X).push) == f"<push of sines on {AutoFiniteDifferences()!r}>"
+    assert (
+        repr(pullback(sines, AutoFiniteDifferences(), X).back)
+        == f"<back of sines on {AutoFiniteDifferences()!r}>"
+    )
+    assert (
+        repr(linearize(sines, AutoFiniteDifferences(), X).push)
+        == f"<push of sines on {AutoFiniteDifferences()!r}>"
+    )
 
 
-# Structures ----------------------------------------------------------------------------------------------------------
+# Structures
+# ------------------------------------------------------------------------------------------------
 
 
 @each_backend
@@ -80,7 +90,8 @@ def test_none_is_zero_at_every_level_of_cotangents_and_tangents(backend):
     assert_tree(push(None, 1.0), {"a": (np.zeros(3), np.array(3.0)), "b": [X]}, first(backend))
 
 
-# Libraries and dtypes ------------------------------------------------------------------------------------------------
+# Libraries and dtypes
+# ------------------------------------------------------------------------------------------------
 
 LIBRARIES = {
     "numpy": lambda x, dtype: np.asarray(x, dtype=dtype),
@@ -91,20 +102,35 @@ LIBRARIES = {
 
 @each_backend
 @pytest.mark.parametrize(
-    ("library", "dtype"), [("numpy", "float32"), ("torch", "float64"), ("torch", "float32"), ("jax", "float32")]
+    ("library", "dtype"),
+    [("numpy", "float32"), ("torch", "float64"), ("torch", "float32"), ("jax", "float32")],
 )
 def test_results_are_in_the_library_and_dtype_of_the_argument(library, dtype, backend):
     make = LIBRARIES[library]
     x, v = make(X, dtype), make([1.0, 0.5, 2.0], dtype)
     differences = isinstance(backend, AutoFiniteDifferences)
-    one, two = (1e-2, 0.3) if differences and dtype == "float32" else (1e-6, 1e-4) if differences else (1e-5, 1e-5)
+    one, two = (
+        (1e-2, 0.3)
+        if differences and dtype == "float32"
+        else (1e-6, 1e-4)
+        if differences
+        else (1e-5, 1e-5)
+    )
     cos = np.diag(np.cos(X))
     assert_tree(jacobian(sines, backend, x), (make(cos, dtype),), one)
-    assert_tree(tuple(pushforward(sines, backend, (x,), (v,))), (make(np.sin(X), dtype), make(cos @ [1, 0.5, 2], dtype)), one)
+    assert_tree(
+        tuple(pushforward(sines, backend, (x,), (v,))),
+        (make(np.sin(X), dtype), make(cos @ [1, 0.5, 2], dtype)),
+        one,
+    )
     assert_tree(pullback(sines, backend, x).back(v), (make(cos @ [1, 0.5, 2], dtype),), one)
     assert_tree(linearize(sines, backend, x).push(v), make(cos @ [1, 0.5, 2], dtype), one)
     triple = value_gradient_and_hessian(cubes, backend, x)
-    assert_tree(tuple(triple), (make(np.sum(X**3), dtype), make(3 * X**2, dtype), make(np.diag(6 * X), dtype)), two)
+    assert_tree(
+        tuple(triple),
+        (make(np.sum(X**3), dtype), make(3 * X**2, dtype), make(np.diag(6 * X), dtype)),
+        two,
+    )
     assert_tree(hvp(cubes, backend, x, v), make(6 * X * [1, 0.5, 2], dtype), two)
     assert_tree(diagonal_hessian(cubes, backend, x), (make(6 * X, dtype),), two)
 
@@ -121,7 +147,11 @@ def test_jacobians_are_in_the_library_of_the_first_differentiated_array(library,
         return number * a * b
 
     by_number, by_a, by_b = jacobian(f, backend, 2.0, a, b)
-    for result, expected in ((by_number, [3.0, 8.0]), (by_a, [[6.0, 0], [0, 8.0]]), (by_b, [[2.0, 0], [0, 4.0]])):
+    for result, expected in (
+        (by_number, [3.0, 8.0]),
+        (by_a, [[6.0, 0], [0, 8.0]]),
+        (by_b, [[2.0, 0], [0, 4.0]]),
+    ):
         assert_tree(result, LIBRARIES[library](expected, "float64"), first(backend))
 
 
@@ -129,8 +159,14 @@ def test_jacobians_are_in_the_library_of_the_first_differentiated_array(library,
 def test_cotangents_and_tangents_may_be_of_another_library(backend):
     x = torch.tensor(X)
     assert_tree(pullback(sines, backend, x).back(np.ones(3)), (torch.cos(x),), first(backend))
-    assert_tree(pushforward(sines, backend, (X,), (torch.ones(3, dtype=torch.float64),)).tangent, np.cos(X), first(backend))
-    assert_tree(linearize(sines, backend, X).push([1.0, None, 1]), np.cos(X) * [1, 0, 1], first(backend))
+    assert_tree(
+        pushforward(sines, backend, (X,), (torch.ones(3, dtype=torch.float64),)).tangent,
+        np.cos(X),
+        first(backend),
+    )
+    assert_tree(
+        linearize(sines, backend, X).push([1.0, None, 1]), np.cos(X) * [1, 0, 1], first(backend)
+    )
 
 
 @each_backend
@@ -147,7 +183,8 @@ def test_keys_may_come_in_any_order_and_numbers_and_narrower_arrays_take_the_dty
     assert_tree(hvp(f, backend, x, walked, s), hvp(f, backend, x, v, s), 1e-12)
 
 
-# Snapshots -----------------------------------------------------------------------------------------------------------
+# Snapshots
+# ------------------------------------------------------------------------------------------------
 
 
 def aligned(x):
@@ -183,7 +220,8 @@ def test_back_and_push_keep_their_answer_when_the_arguments_are_overwritten(libr
     assert_tree(push(one, None), slope, first(backend))
 
 
-# Stacks --------------------------------------------------------------------------------------------------------------
+# Stacks
+# ------------------------------------------------------------------------------------------------
 
 
 @each_backend
@@ -193,7 +231,8 @@ def test_an_empty_stack_gives_empty_stacks(backend):
     assert_tree(linearize(sines, backend, X).push.stacked(empty), empty)
 
 
-# Chunks --------------------------------------------------------------------------------------------------------------
+# Chunks
+# ------------------------------------------------------------------------------------------------
 
 
 def pairs(x):
@@ -212,24 +251,38 @@ def test_every_chunk_size_gives_the_same(size, mode, auto):
     assert_tree(gradient(cubes, chunked, X), gradient(cubes, plain, X), 1e-12)
 
 
-# Nesting and control flow --------------------------------------------------------------------------------------------
+# Nesting and control flow
+# --------------------------------------------------------------------------------------------
 
 
 THIRD = {
-    "derivative of a second derivative": lambda f, b: derivative(lambda x: second_derivative(f, b, x), b, 2.0),
-    "second derivative of a derivative": lambda f, b: second_derivative(lambda x: derivative(f, b, x), b, 2.0),
+    "derivative of a second derivative": lambda f, b: derivative(
+        lambda x: second_derivative(f, b, x), b, 2.0
+    ),
+    "second derivative of a derivative": lambda f, b: second_derivative(
+        lambda x: derivative(f, b, x), b, 2.0
+    ),
     "hessian of a gradient": lambda f, b: hessian(lambda x: gradient(f, b, x)[0], b, 2.0),
     "derivative of an hvp": lambda f, b: derivative(lambda x: hvp(f, b, x, 1.0), b, 2.0),
     "gradient of a hessian": lambda f, b: gradient(lambda x: hessian(f, b, x), b, 2.0)[0],
-    "jacobian of a diagonal": lambda f, b: jacobian(lambda x: diagonal_hessian(f, b, x)[0], b, 2.0)[0],
+    "jacobian of a diagonal": lambda f, b: jacobian(lambda x: diagonal_hessian(f, b, x)[0], b, 2.0)[
+        0
+    ],
     "pushforward of a pushforward of a pullback": lambda f, b: (
         pushforward(
-            lambda x: pushforward(lambda y: pullback(f, b, y).back(1.0)[0], b, (x,), (1.0,)).tangent, b, (2.0,), (1.0,)
+            lambda x: (
+                pushforward(lambda y: pullback(f, b, y).back(1.0)[0], b, (x,), (1.0,)).tangent
+            ),
+            b,
+            (2.0,),
+            (1.0,),
         ).tangent
     ),
-    "linearize of a jacobian of a derivative": lambda f, b: linearize(
-        lambda x: jacobian(lambda y: derivative(f, b, y), b, x)[0], b, 2.0
-    ).push(1.0),
+    "linearize of a jacobian of a derivative": (
+        lambda f, b: linearize(
+            lambda x: jacobian(lambda y: derivative(f, b, y), b, x)[0], b, 2.0
+        ).push(1.0)
+    ),
 }
 
 
@@ -243,7 +296,8 @@ def test_third_derivatives_by_nesting(name, backend):
     assert_tree(THIRD[name](lambda x: x**4 * array_namespace(x).sin(x), backend), expected, 1e-10)
 
 
-# Modules -------------------------------------------------------------------------------------------------------------
+# Modules
+# ------------------------------------------------------------------------------------------------
 
 INPUTS = torch.tensor([[0.1, -0.2], [0.3, 0.4], [0.5, -0.6]], dtype=torch.float64)
 MODES = {
@@ -293,7 +347,9 @@ def assert_plain_gradients(module):
 
 
 def loose(backend):
-    finite = isinstance(backend, AutoFiniteDifferences) or isinstance(getattr(backend, "outer", None), AutoFiniteDifferences)
+    finite = isinstance(backend, AutoFiniteDifferences) or isinstance(
+        getattr(backend, "outer", None), AutoFiniteDifferences
+    )
     return 1e-5 if finite else 1e-10
 
 
@@ -313,8 +369,12 @@ def test_the_hessian_of_a_module_is_a_module_of_modules(backend):
     value, _, hess = value_gradient_and_hessian(loss, backend, a_module())
     assert type(hess) is nn.Linear
     assert tuple(hess.weight.bias.shape) == (1, 2, 1)
-    of_weight, of_bias = ([row.weight.detach(), row.bias.detach()] for row in (hess.weight, hess.bias))
-    matrix = torch.cat([torch.cat([b.reshape(n, -1) for b in row], 1) for row, n in ((of_weight, 2), (of_bias, 1))])
+    of_weight, of_bias = (
+        [row.weight.detach(), row.bias.detach()] for row in (hess.weight, hess.bias)
+    )
+    matrix = torch.cat(
+        [torch.cat([b.reshape(n, -1) for b in row], 1) for row, n in ((of_weight, 2), (of_bias, 1))]
+    )
     torch.testing.assert_close(matrix, H, rtol=0, atol=loose(backend))
     assert value.grad_fn is None
 
@@ -331,13 +391,20 @@ def test_pullbacks_and_pushforwards_of_a_module(backend):
     grads, none = back(torch.ones(3, 1, dtype=torch.float64))
     assert none is None
     assert_plain_gradients(grads)
-    torch.testing.assert_close(vector(grads), torch.cat([(slope * INPUTS).sum(0), slope.sum(0)]), rtol=0, atol=loose(backend))
+    torch.testing.assert_close(
+        vector(grads),
+        torch.cat([(slope * INPUTS).sum(0), slope.sum(0)]),
+        rtol=0,
+        atol=loose(backend),
+    )
     again, tangent = pushforward(f, backend, (module, Constant(INPUTS)), (grads, None))
     expected = slope * (INPUTS @ grads.weight.T + grads.bias)
     torch.testing.assert_close(tangent, expected, rtol=0, atol=loose(backend))
     jac, none = jacobian(f, backend, module, Constant(INPUTS))
     assert tuple(jac.weight.shape) == (3, 1, 1, 2)
-    torch.testing.assert_close(jac.weight[:, 0, 0].detach(), slope * INPUTS, rtol=0, atol=loose(backend))
+    torch.testing.assert_close(
+        jac.weight[:, 0, 0].detach(), slope * INPUTS, rtol=0, atol=loose(backend)
+    )
     assert not any(t.requires_grad for t in (value, again, tangent, jac.weight))
 
 
@@ -347,7 +414,9 @@ def test_a_frozen_parameter_takes_no_part_and_a_gradient_module_is_a_direction(b
     module.bias.requires_grad_(False)
     (v,) = gradient(loss, backend, module)
     product = hvp(loss, backend, module, v)
-    torch.testing.assert_close(product.weight.detach()[0], H[:2, :2] @ G[:2], rtol=0, atol=loose(backend))
+    torch.testing.assert_close(
+        product.weight.detach()[0], H[:2, :2] @ G[:2], rtol=0, atol=loose(backend)
+    )
     assert torch.count_nonzero(product.bias) == 0
     tangent = pushforward(loss, backend, (module,), (v,)).tangent
     torch.testing.assert_close(tangent, G[:2] @ G[:2], rtol=0, atol=loose(backend))
@@ -358,13 +427,19 @@ def test_a_frozen_parameter_takes_no_part_and_a_gradient_module_is_a_direction(b
 def test_a_map_is_copied_and_is_not_pickled(operator, backend):
     found = operator(lambda p: p["x"] * p["y"], backend, {"x": np.array([1.0, 2.0]), "y": 3.0})[1]
     given = np.ones(2) if operator is pullback else {"x": np.ones(2), "y": 0.0}
-    for copied in (copy.copy(found), copy.deepcopy(found), copy.deepcopy({"map": [found]})["map"][0]):
+    for copied in (
+        copy.copy(found),
+        copy.deepcopy(found),
+        copy.deepcopy({"map": [found]})["map"][0],
+    ):
         assert_tree(copied(given), found(given))
     kind = "back" if operator is pullback else "push"
     for pickled in (found, [found]):
         with pytest.raises(BackendError) as caught:
             pickle.dumps(pickled)
-        assert str(caught.value) == (
-            f"<{kind} of <lambda> on {backend!r}> cannot be pickled: it holds what the engine recorded in this process. "
-            f"Pickle f and its arguments, and call {operator.__name__} where they are loaded."
+        assert (
+            str(caught.value)
+            == f"<{kind} of <lambda> on {backend!r}> cannot be pickled: it holds what the engine"
+            " recorded in this process. Pickle f and its arguments, and call"
+            f" {operator.__name__} where they are loaded."
         )

@@ -1,4 +1,6 @@
-"""`prepare`: the same results as plain calls, specialised by signature, safe to share and bounded in memory."""
+"""`prepare`: the same results as plain calls, specialised by signature, safe to share and bounded
+in memory.
+"""
 
 import copy
 import functools
@@ -39,10 +41,24 @@ def cubes(x):
 
 @each_backend
 def test_new_signatures_are_specialised_and_never_refused(backend):
-    fast = prepare(gradient, lambda p, n: array_namespace(p["x"]).sum(p["x"] ** n), backend, {"x": X}, Constant(2))
-    calls = [({"x": X}, 2), ({"x": X[:2]}, 2), ({"x": X.astype("float32")}, 2), ({"x": X, "name": "speed"}, 2), ({"x": X}, 3)]
+    fast = prepare(
+        gradient,
+        lambda p, n: array_namespace(p["x"]).sum(p["x"] ** n),
+        backend,
+        {"x": X},
+        Constant(2),
+    )
+    calls = [
+        ({"x": X}, 2),
+        ({"x": X[:2]}, 2),
+        ({"x": X.astype("float32")}, 2),
+        ({"x": X, "name": "speed"}, 2),
+        ({"x": X}, 3),
+    ]
     for p, n in calls:
-        expected = gradient(lambda p, n: array_namespace(p["x"]).sum(p["x"] ** n), backend, p, Constant(n))
+        expected = gradient(
+            lambda p, n: array_namespace(p["x"]).sum(p["x"] ** n), backend, p, Constant(n)
+        )
         assert_tree(fast(p, Constant(n)), expected, 1e-6)
     # An engine that compiles takes the integer in, another leaves it to f.
     assert fast.specializations == (5 if isinstance(backend, AutoJax) else 4)
@@ -56,12 +72,19 @@ class Bag:
         self.x, self.notes = x, notes
 
 
-register_node(Bag, lambda bag: ((bag.x,), bag.notes), lambda notes, children: Bag(children[0], notes))
+register_node(
+    Bag, lambda bag: ((bag.x,), bag.notes), lambda notes, children: Bag(children[0], notes)
+)
 
 
 @each_backend
 def test_what_cannot_be_compared_is_taken_apart_each_time(backend):
-    fast = prepare(gradient, lambda bag: array_namespace(bag.x).sum(bag.x) * bag.notes[0], backend, Bag(X, [2.0]))
+    fast = prepare(
+        gradient,
+        lambda bag: array_namespace(bag.x).sum(bag.x) * bag.notes[0],
+        backend,
+        Bag(X, [2.0]),
+    )
     for factor in (2.0, 3.0):
         assert_tree(fast(Bag(X, [factor]))[0].x, factor * np.ones(4), rtol_of(backend))
 
@@ -87,7 +110,8 @@ def test_what_f_captures_is_fixed_by_a_compiler_and_by_no_other_engine():
         assert fast(1.0) == (pytest.approx(2.0 if isinstance(backend, AutoJax) else 3.0),)
 
 
-# Sharing and memory --------------------------------------------------------------------------------------------------
+# Sharing and memory
+# --------------------------------------------------------------------------------------------------
 
 
 def test_specializations_are_bounded():
@@ -165,7 +189,10 @@ def left_for_the_collector(call):
     try:
         call()
         gc.collect()
-        where = [x.__module__ if isinstance(x, (types.FunctionType, type)) else type(x).__module__ for x in gc.garbage]
+        where = [
+            x.__module__ if isinstance(x, (types.FunctionType, type)) else type(x).__module__
+            for x in gc.garbage
+        ]
         return [x for x, module in zip(gc.garbage, where) if str(module).startswith("adinterface")]
     finally:
         gc.set_debug(0)
@@ -176,10 +203,16 @@ def left_for_the_collector(call):
 @pytest.mark.parametrize("prepared", [False, True])
 @each_backend
 def test_calls_leave_nothing_to_the_garbage_collector(backend, prepared):
-    """Such cycles hold the memory of arrays until they are found, and to look for them takes time."""
+    """Such cycles hold the memory of arrays until they are found, and to look for them takes
+    time.
+    """
     gc.freeze()
     for operator, f, args in examples().values():
-        call = prepare(operator, f, backend, *args) if prepared else functools.partial(operator, f, backend)
+        call = (
+            prepare(operator, f, backend, *args)
+            if prepared
+            else functools.partial(operator, f, backend)
+        )
         assert left_for_the_collector(functools.partial(call, *args)) == []
 
 
@@ -203,11 +236,15 @@ def test_one_shot_calls_with_fresh_closures_do_not_grow_and_are_never_stale(back
         captured[0] = factor + 1.0
         assert abs(call(factor) - factor * wanted).max() <= 100 * factor * tolerance
         if n % 10 == 0:
-            assert abs(gradient(shared, backend, X)[0] - captured[0] * wanted).max() <= 100 * captured[0] * tolerance
+            assert (
+                abs(gradient(shared, backend, X)[0] - captured[0] * wanted).max()
+                <= 100 * captured[0] * tolerance
+            )
     assert resident() - before < 8 * 2**20
 
 
-# torch.compile -------------------------------------------------------------------------------------------------------
+# torch.compile
+# ------------------------------------------------------------------------------------------------
 
 quiet_compiler = pytest.mark.filterwarnings("ignore:`torch.jit.script")
 
@@ -231,7 +268,11 @@ def test_torch_compiles_f_with_its_backward_pass(monkeypatch):
 
 @pytest.mark.parametrize(
     ("operator", "args", "options"),
-    [(hvp, (X, Y), {}), (gradient, (X,), {"mode": "forward"}), (gradient, (X,), {"create_graph": True})],
+    [
+        (hvp, (X, Y), {}),
+        (gradient, (X,), {"mode": "forward"}),
+        (gradient, (X,), {"create_graph": True}),
+    ],
 )
 def test_what_cannot_be_compiled_is_not(operator, args, options, monkeypatch):
     def refuse(f):
@@ -258,15 +299,19 @@ def test_a_compiler_that_fails_names_the_remedy(monkeypatch):
     with pytest.raises(RuntimeError, match="no compiler") as caught:
         prepare(gradient, cubes, AutoTorch(compile=True), X)(X)
     assert caught.value.__notes__ == [
-        "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as it is."
+        "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as"
+        " it is."
     ]
 
 
-# Results that compiled code finishes ----------------------------------------------------------------------------------
+# Results that compiled code finishes
+# ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("operator", [gradient, value_and_gradient], ids=lambda operator: operator.__name__)
+@pytest.mark.parametrize(
+    "operator", [gradient, value_and_gradient], ids=lambda operator: operator.__name__
+)
 def test_numbers_beside_arrays_of_jax(operator, dtype):
     """The arrays stay JAX's, and numbers stay Python's, from the first call on."""
     with jax.enable_x64(dtype == "float64"):
@@ -274,8 +319,14 @@ def test_numbers_beside_arrays_of_jax(operator, dtype):
 
         def f(tree):
             assert str(tree["b"].dtype) == dtype
-            loss = (tree["w"] ** 2).sum() * tree["b"] * tree["steps"] + tree["b"] ** 2 * tree["kept"]
-            return (loss, {"loss": loss, "w": tree["w"] * tree["b"]}) if operator is value_and_gradient else loss
+            loss = (tree["w"] ** 2).sum() * tree["b"] * tree["steps"] + tree["b"] ** 2 * tree[
+                "kept"
+            ]
+            return (
+                (loss, {"loss": loss, "w": tree["w"] * tree["b"]})
+                if operator is value_and_gradient
+                else loss
+            )
 
         fast = prepare(operator, f, AutoJax(), tree)
         for b in (0.1, 0.1, 0.7):

@@ -197,8 +197,12 @@ WRONG = {
     "gradient(AutoFiniteDifferences(), number, 1.0)": CANNOT_BE.format(
         "BackendAfterFunction", "GradientOperator", "Callable[[float], float]"
     ),
-    'derivative(number, "jax", 1.0)': CANNOT_BE.format("BackendAfterFunction", "DerivativeOperator", "str"),
-    'jacobian(lambda x: x, "jax", 1.0)': CANNOT_BE.format("BackendAfterFunction", "JacobianOperator", "str"),
+    'derivative(number, "jax", 1.0)': CANNOT_BE.format(
+        "BackendAfterFunction", "DerivativeOperator", "str"
+    ),
+    'jacobian(lambda x: x, "jax", 1.0)': CANNOT_BE.format(
+        "BackendAfterFunction", "JacobianOperator", "str"
+    ),
     'hessian(number, "jax", 1.0)': CANNOT_BE.format("AutoBackend", "HessianOperator", "str"),
     'prepare(gradient, number, "jax", 1.0)': CANNOT_BE.format("AutoBackend", "Prepare", "str"),
     'prepare(derivative, number, "jax", 1.0)': CANNOT_BE.format("AutoBackend", "Prepare", "str"),
@@ -206,7 +210,9 @@ WRONG = {
 
 
 def docs() -> str:
-    """The python block of docs/operators.md that this file has mypy check, with what the page imports before it."""
+    """The python block of docs/operators.md that this file has mypy check, with what the page
+    imports before it.
+    """
     page = (DOCS / "operators.md").read_text(encoding="utf-8")
     block = re.search(r"## In a type checker\n.*?```python\n(.*?)```", page, re.S)
     assert block is not None
@@ -220,7 +226,13 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     samples = {"sample.py": SAMPLE, "wrong.py": WRONG_HEAD + "\n".join(WRONG), "docs.py": docs()}
     for name, code in samples.items():
         (folder / name).write_text(code, encoding="utf-8")
-    options = ["--strict", "--disable-error-code=empty-body", "--no-error-summary", "--cache-dir", str(folder / "cache")]
+    options = [
+        "--strict",
+        "--disable-error-code=empty-body",
+        "--no-error-summary",
+        "--cache-dir",
+        str(folder / "cache"),
+    ]
     command = [sys.executable, "-m", "mypy", *options, *(str(folder / name) for name in samples)]
     output = subprocess.run(command, capture_output=True, text=True, check=False)
     assert not output.stderr
@@ -234,7 +246,9 @@ def test_results_have_precise_types(said, name):
 
 def test_a_wrong_backend_is_one_line(said):
     first = WRONG_HEAD.count("\n") + 1
-    expected = [f"wrong.py:{first + n}: error: {message}" for n, message in enumerate(WRONG.values())]
+    expected = [
+        f"wrong.py:{first + n}: error: {message}" for n, message in enumerate(WRONG.values())
+    ]
     assert [line for line in said if line.startswith("wrong.py")] == expected
 
 
@@ -243,6 +257,14 @@ def test_at_run_time_operators_are_plain_functions():
         function = getattr(adinterface, name)
         assert type(function) is FunctionType
         assert function.__doc__
-        assert inspect.getsource(function).startswith("@typed["), f"{name} has no overloads in _signatures.pyi"
+        assert inspect.getsource(function).startswith("@typed["), (
+            f"{name} has no overloads in _signatures.pyi"
+        )
         assert next(iter(inspect.signature(function).parameters)) == "f"
-    assert list(inspect.signature(adinterface.prepare).parameters) == ["operator", "f", "backend", "example_args", "kwargs"]
+    assert list(inspect.signature(adinterface.prepare).parameters) == [
+        "operator",
+        "f",
+        "backend",
+        "example_args",
+        "kwargs",
+    ]

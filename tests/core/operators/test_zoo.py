@@ -1,4 +1,6 @@
-"""The gradient zoo on every backend, as far as its rows have rules of their own or several calls: the judge has the others."""
+"""The gradient zoo on every backend, as far as its rows have rules of their own or several calls:
+the judge has the others.
+"""
 
 import copy
 
@@ -29,13 +31,17 @@ def result_of(scenario, backend):
 
 
 @each_backend
-@pytest.mark.parametrize("scenario", zoo.SCENARIOS, ids=[scenario.name for scenario in zoo.SCENARIOS])
+@pytest.mark.parametrize(
+    "scenario", zoo.SCENARIOS, ids=[scenario.name for scenario in zoo.SCENARIOS]
+)
 def test_row_gives_the_documented_numbers(scenario, backend):
     """A warning about a disconnected value is expected exactly where an engine can tell."""
     differences = isinstance(backend, AutoFiniteDifferences)
     rtol = 2e-6 if differences and "second-order" in scenario.tags else rtol_of(backend)
     if "disconnected" in scenario.tags and not differences:
-        with pytest.warns(DisconnectedWarning, match="depends on none of its differentiated arguments"):
+        with pytest.warns(
+            DisconnectedWarning, match="depends on none of its differentiated arguments"
+        ):
             result = result_of(scenario, backend)
     else:
         result = result_of(scenario, backend)
@@ -44,7 +50,9 @@ def test_row_gives_the_documented_numbers(scenario, backend):
 
 @each_backend
 def test_a_pullback_of_two_parts_is_the_pullback_of_the_whole(backend):
-    (x,) = next(scenario.args for scenario in judged.SCENARIOS if scenario.f is functions.composition)
+    (x,) = next(
+        scenario.args for scenario in judged.SCENARIOS if scenario.f is functions.composition
+    )
     between, back_first = pullback(functions.sum_and_product, backend, x)
     value, back_second = pullback(functions.exponential_and_logarithm, backend, between)
     whole_value, back = pullback(functions.composition, backend, x)

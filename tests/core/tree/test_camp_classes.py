@@ -1,4 +1,6 @@
-"""Classes that hold numbers: of attrs, chex, pydantic and Flax, in the manner of scikit-learn; tables; parameters of lmfit."""
+"""Classes that hold numbers: of attrs, chex, pydantic and Flax, in the manner of scikit-learn;
+tables; parameters of lmfit.
+"""
 
 import importlib.util
 
@@ -27,11 +29,15 @@ STEPS = 20
 X = np.random.default_rng(0).normal(size=(8, 3))
 Y = np.random.default_rng(1).normal(size=8)
 
-ENGINES = pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"])
+ENGINES = pytest.mark.parametrize(
+    "backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"]
+)
 
 
 class Estimator:
-    """In the manner of scikit-learn: settings from `__init__`, what was fitted ends with an underscore."""
+    """In the manner of scikit-learn: settings from `__init__`, what was fitted ends with an
+    underscore.
+    """
 
     def __init__(self, alpha=0.25):
         self.alpha = alpha
@@ -52,7 +58,9 @@ register_node(Estimator, fields=["w_", "b_"])
 
 
 def plain_classes():
-    """Classes that hold weights `w` and a bias `b`, and one instance of each; what is to be installed is left out."""
+    """Classes that hold weights `w` and a bias `b`, and one instance of each; what is to be
+    installed is left out.
+    """
     import attrs
     from flax import struct
 
@@ -87,7 +95,9 @@ def plain_classes():
             b: float = 0.5
             kind: str = "pydantic"
 
-        with pytest.raises(NotDifferentiableError, match=r"register_node\(.*Pydantic, fields=\['w'\]\)"):
+        with pytest.raises(
+            NotDifferentiableError, match=r"register_node\(.*Pydantic, fields=\['w'\]\)"
+        ):
             gradient(lambda m: m.w.sum(), AutoTorch(), Pydantic(w=np.zeros(3)))
         made["pydantic"] = register_node(Pydantic, fields=["w", "b"])(w=np.zeros(3))
     return made
@@ -132,10 +142,17 @@ def ridge(model, x, y):
 @ENGINES
 def test_an_estimator_by_the_names_of_its_attributes(backend):
     centred = X - X.mean(0)
-    expected = np.linalg.solve(centred.T @ centred + 0.25 * 8 * np.eye(3), centred.T @ (Y - Y.mean()))
+    expected = np.linalg.solve(
+        centred.T @ centred + 0.25 * 8 * np.eye(3), centred.T @ (Y - Y.mean())
+    )
     estimator = Estimator().fit(X, Y)
     found = minimize(ridge, backend, estimator, X, Y, method="BFGS").x
-    assert (type(found), found.alpha, found.names_, type(found.b_)) == (Estimator, 0.25, ["a", "b"], float)
+    assert (type(found), found.alpha, found.names_, type(found.b_)) == (
+        Estimator,
+        0.25,
+        ["a", "b"],
+        float,
+    )
     np.testing.assert_allclose(found.w_, expected, rtol=1e-4)
     call = prepare(gradient, ridge, backend, estimator, Constant(X), Constant(Y))
     for alpha in (0.25, 0.5):
@@ -146,14 +163,21 @@ def test_an_estimator_by_the_names_of_its_attributes(backend):
         assert (slope.alpha, slope.names_) == (None, None)
     assert call.specializations == 1
     doubled = tree.map(lambda leaf: 2 * leaf, estimator)
-    assert (doubled.alpha, doubled.names_, doubled.w_.tolist()) == (0.5, ["a", "b"], [2.0, 2.0, 2.0])
+    assert (doubled.alpha, doubled.names_, doubled.w_.tolist()) == (
+        0.5,
+        ["a", "b"],
+        [2.0, 2.0, 2.0],
+    )
 
 
-# Tables, and other people's fits ----------------------------------------------------------------------------------------
+# Tables, and other people's fits
+# ----------------------------------------------------------------------------------------
 
 
 def test_lmfit():
-    """Its parameters with their bounds and constraints are its own; it takes a Jacobian from any backend."""
+    """Its parameters with their bounds and constraints are its own; it takes a Jacobian from any
+    backend.
+    """
     lmfit = pytest.importorskip("lmfit")
     x = np.linspace(0.0, 1.0, 20)
     y = 2.0 * np.exp(-0.7 * x) + 3.0
@@ -161,21 +185,31 @@ def test_lmfit():
     def residual(values, x, y):
         return values["a"] * array_namespace(x).exp(-values["rate"] * x) + values["offset"] - y
 
-    parameters = lmfit.create_params(a=1.0, rate={"value": 0.2, "min": 0.0}, offset={"value": 3.0, "vary": False})
+    parameters = lmfit.create_params(
+        a=1.0, rate={"value": 0.2, "min": 0.0}, offset={"value": 3.0, "vary": False}
+    )
     for backend in (AutoJax(), AutoTorch(), AutoAutograd()):
-        slopes = prepare(jacobian, residual, backend, parameters.valuesdict(), Constant(x), Constant(y))
+        slopes = prepare(
+            jacobian, residual, backend, parameters.valuesdict(), Constant(x), Constant(y)
+        )
 
         def columns(p, x, y, slopes=slopes):
             by_name = slopes(dict(p.valuesdict()), Constant(x), Constant(y))[0]
             return np.stack([by_name[name] for name in p if p[name].vary])
 
         fit = lmfit.minimize(
-            lambda p, x, y: residual(p.valuesdict(), x, y), parameters, args=(x, y), Dfun=columns, col_deriv=True
+            lambda p, x, y: residual(p.valuesdict(), x, y),
+            parameters,
+            args=(x, y),
+            Dfun=columns,
+            col_deriv=True,
         )
         assert fit.params["a"].value == pytest.approx(2.0)
         assert fit.params["rate"].value == pytest.approx(0.7)
         assert fit.nfev < 15
-    with pytest.raises(NotDifferentiableError, match=r"Parameters.*Pass numpy.asarray\(x\) or what it is made of"):
+    with pytest.raises(
+        NotDifferentiableError, match=r"Parameters.*Pass numpy.asarray\(x\) or what it is made of"
+    ):
         gradient(lambda p: p["a"].value, AutoTorch(), parameters)
 
 
@@ -197,10 +231,15 @@ def forgotten(monkeypatch):
 
 def test_xarray_by_one_line(forgotten):
     xarray = pytest.importorskip("xarray")
-    pytest.importorskip("adinterface.namespaces")  # xarray asks autograd's namespace for functions that this composes
+    # xarray asks autograd's namespace for functions that this composes
+    pytest.importorskip("adinterface.namespaces")
     forgotten(xarray.DataArray)
-    table = xarray.DataArray([[1.0, 2.0], [3.0, 4.0]], dims=("row", "column"), coords={"row": [10, 20]})
-    with pytest.raises(NotDifferentiableError, match=r"register_node\(DataArray, flatten, unflatten\)"):
+    table = xarray.DataArray(
+        [[1.0, 2.0], [3.0, 4.0]], dims=("row", "column"), coords={"row": [10, 20]}
+    )
+    with pytest.raises(
+        NotDifferentiableError, match=r"register_node\(DataArray, flatten, unflatten\)"
+    ):
         gradient(lambda t: (t.data**2).sum(), AutoJax(), table)
     register_node(
         xarray.DataArray,
@@ -209,8 +248,15 @@ def test_xarray_by_one_line(forgotten):
     )
     for backend in (AutoJax(), AutoAutograd(), AutoFiniteDifferences()):
         fast = prepare(gradient, lambda t: (t.sum("row") ** 2).sum().data, backend, table)
-        for (found,) in (gradient(lambda t: (t.sum("row") ** 2).sum().data, backend, table), fast(table)):
-            assert (type(found), found.dims, found.row.values.tolist()) == (xarray.DataArray, ("row", "column"), [10, 20])
+        for (found,) in (
+            gradient(lambda t: (t.sum("row") ** 2).sum().data, backend, table),
+            fast(table),
+        ):
+            assert (type(found), found.dims, found.row.values.tolist()) == (
+                xarray.DataArray,
+                ("row", "column"),
+                [10, 20],
+            )
             np.testing.assert_allclose(found, [[8.0, 12.0], [8.0, 12.0]], rtol=1e-6)
         assert fast.specializations == 1
     moved = minimize(lambda t: ((t.data - 1.0) ** 2).sum(), AutoJax(), table).x
@@ -222,7 +268,10 @@ def test_pandas_by_one_line(forgotten):
     pandas = pytest.importorskip("pandas")
     forgotten(pandas.Series)
     prices = pandas.Series([1.0, 2.0, 3.0], index=["a", "b", "c"])
-    with pytest.raises(NotDifferentiableError, match=r"Pass x.to_numpy\(\).*register_node\(Series, flatten, unflatten\)"):
+    with pytest.raises(
+        NotDifferentiableError,
+        match=r"Pass x.to_numpy\(\).*register_node\(Series, flatten, unflatten\)",
+    ):
         gradient(lambda s: (s**2).sum(), AutoJax(), prices)
     register_node(
         pandas.Series,

@@ -1,4 +1,6 @@
-"""What libraries of JAX models keep in their modules: Equinox's hyperparameters, the state of Flax's NNX."""
+"""What libraries of JAX models keep in their modules: Equinox's hyperparameters, the state of
+Flax's NNX.
+"""
 
 import equinox as eqx
 import jax
@@ -37,7 +39,12 @@ class Scaled(eqx.Module):
     turn: complex = 2j
 
     def __call__(self):
-        assert [type(n) for n in (self.rate, self.many[0], self.many[1]["a"], self.turn)] == [float, float, float, complex]
+        assert [type(n) for n in (self.rate, self.many[0], self.many[1]["a"], self.turn)] == [
+            float,
+            float,
+            float,
+            complex,
+        ]
         power = 2 if self.rate == 0.5 else 1  # a branch that only a Python number allows under jit
         return jnp.sum(self.w**power) * self.many[0] * abs(self.turn)
 
@@ -60,18 +67,23 @@ def test_python_numbers_inside_an_equinox_module_are_hyperparameters(prepared):
 
 
 def test_python_numbers_around_an_equinox_module_are_leaves():
-    (found,) = gradient(lambda p: p["rate"] * p["model"](), AutoJax(), {"rate": 2.0, "model": scaled()})
+    (found,) = gradient(
+        lambda p: p["rate"] * p["model"](), AutoJax(), {"rate": 2.0, "model": scaled()}
+    )
     assert found["rate"] == float(scaled()())
     assert found["model"].rate is None
 
 
-# NNX ------------------------------------------------------------------------------------------------------------------
+# NNX
+# ------------------------------------------------------------------------------------------------
 
 DATA = jnp.arange(8.0).reshape(4, 2)
 
 
 class Network(nnx.Module):
-    """All kinds of state: random keys and their counters, statistics, a number of one's own, a tree in a variable."""
+    """All kinds of state: random keys and their counters, statistics, a number of one's own, a tree
+    in a variable.
+    """
 
     def __init__(self, seed=0):
         rngs = nnx.Rngs(seed)
@@ -144,9 +156,9 @@ def test_value_and_gradient_gives_all_that_f_returned_and_updates_too(make):
         return jnp.sum(y**2), {"output": y, "name": "network"}
 
     (value, aux), (found, _) = make(value_and_gradient, f)(model, Constant(DATA))
-    (expected, theirs_aux), grads = nnx.value_and_grad(lambda m, x: (f(m, x)[0], m.last.get_value()), has_aux=True)(
-        theirs, DATA
-    )
+    (expected, theirs_aux), grads = nnx.value_and_grad(
+        lambda m, x: (f(m, x)[0], m.last.get_value()), has_aux=True
+    )(theirs, DATA)
     assert value == pytest.approx(float(expected), rel=1e-5)
     assert aux["name"] == "network"
     np.testing.assert_allclose(jnp.mean(aux["output"], axis=0), theirs_aux["mean"], rtol=1e-5)
@@ -165,7 +177,7 @@ def test_what_is_no_param_has_no_gradient_and_nnx_optimizers_take_the_rest():
             grads = differentiate(network)
             optimizer.update(network, nnx.state(grads, nnx.Param) if network is model else grads)
     assert_close(state_of(model), state_of(theirs))
-    (found, _) = gradient(network_loss, AutoJax(), model, Constant(DATA))
+    found, _ = gradient(network_loss, AutoJax(), model, Constant(DATA))
     assert found.norm.mean.get_raw_value() is None
     assert found.dropout.rngs.key.get_raw_value() is None
 
@@ -218,7 +230,8 @@ def test_other_operators_refuse_what_changes_the_model_and_take_what_does_not(na
     model = Network()
     before = state_of(model)
     with pytest.raises(
-        ConversionError, match=r": f changes args\[0\]\.\S+, which would be lost\. Only gradient and value_and_grad"
+        ConversionError,
+        match=r": f changes args\[0\]\.\S+, which would be lost\. Only gradient and value_and_grad",
     ):
         OTHERS[name](network_loss, model)
     assert all(a is b for a, b in zip(before, state_of(model), strict=True))
@@ -240,10 +253,19 @@ def _grow(m):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda m: m.one.set_value(m.one + 1), r"f changes args\[0\]\.one, which is one object with another place"),
-        (lambda m: setattr(m, "calls", m.calls + 1), r"f changes the structure of args\[0\], its attributes or its variables"),
+        (
+            lambda m: m.one.set_value(m.one + 1),
+            r"f changes args\[0\]\.one, which is one object with another place",
+        ),
+        (
+            lambda m: setattr(m, "calls", m.calls + 1),
+            r"f changes the structure of args\[0\], its attributes or its variables",
+        ),
         (_grow, r"f changes the structure of args\[0\], its attributes or its variables"),
-        (lambda m: setattr(m, "raw", m.raw + 1), r"f changes args\[0\]\.raw, which is kept without a variable"),
+        (
+            lambda m: setattr(m, "raw", m.raw + 1),
+            r"f changes args\[0\]\.raw, which is kept without a variable",
+        ),
     ],
     ids=["shared variable", "Python attribute", "new variable", "bare array"],
 )
@@ -316,7 +338,11 @@ def test_shared_params_are_one_variable_of_a_split_model_which_nnx_optimizers_ta
         assert m.v is m.w
         return jnp.sum(m.w[...] * 2 + m.v[...] * 3)
 
-    call = prepare(gradient, loss, AutoJax(), state) if prepared else lambda s: gradient(loss, AutoJax(), s)
+    call = (
+        prepare(gradient, loss, AutoJax(), state)
+        if prepared
+        else lambda s: gradient(loss, AutoJax(), s)
+    )
     before = model.w[...]
     nnx.Optimizer(model, optax.sgd(0.1), wrt=nnx.Param).update(model, call(state)[0])
     np.testing.assert_allclose(model.w[...], before - 0.5, rtol=1e-6)

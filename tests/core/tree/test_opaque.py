@@ -1,4 +1,6 @@
-"""What no engine can differentiate is never silently without a gradient: floats in objects of other people."""
+"""What no engine can differentiate is never silently without a gradient: floats in objects of other
+people.
+"""
 
 import array
 import collections
@@ -12,7 +14,14 @@ import numpy as np
 import pytest
 from backends_table import assert_told, each_backend
 
-from adinterface import AutoFiniteDifferences, Constant, NotDifferentiableError, gradient, prepare, register_node
+from adinterface import (
+    AutoFiniteDifferences,
+    Constant,
+    NotDifferentiableError,
+    gradient,
+    prepare,
+    register_node,
+)
 
 X = np.array([1.0, 2.0])
 
@@ -55,7 +64,8 @@ class OnDisk(Column):
         raise AssertionError("all of the file was read to ask for its dtype")
 
 
-#: Refused wherever it stands, with these words: it holds floating arrays, or is a float that no engine knows.
+#: Refused wherever it stands, with these words: it holds floating arrays, or is a float that no
+#: engine knows.
 REFUSED = {
     "array.array": (array.array("d", [1.0]), "is an array.array. Pass numpy.asarray(x) or ..."),
     "memoryview": (memoryview(X), "is a ..."),
@@ -65,10 +75,19 @@ REFUSED = {
     "on disk": (OnDisk([], "float32"), "is a ..."),
     "read-only dict of arrays": (types.MappingProxyType({"a": X}), "is a ..."),
     "view of a dict": ({"a": X}.values(), "is a ..."),
-    "float's subclass": (Meters(2.5), "is a ....Meters, a number that no engine ... Pass float(x), or wrap..."),
-    "complex's subclass": (Phase(2.5j), "is a ....Phase, a number that no engine ... Pass complex(x), or wrap..."),
+    "float's subclass": (
+        Meters(2.5),
+        "is a ....Meters, a number that no engine ... Pass float(x), or wrap...",
+    ),
+    "complex's subclass": (
+        Phase(2.5j),
+        "is a ....Phase, a number that no engine ... Pass complex(x), or wrap...",
+    ),
 }
-_LOOK = "is a ..., which adinterface cannot look into, but args[1]{} is a number: it would silently have no gradient...."
+_LOOK = (
+    "is a ..., which adinterface cannot look into, but args[1]{} is a number: it would silently"
+    " have no gradient...."
+)
 #: Refused as an argument of its own, structure inside a tree: it holds Python floats.
 REFUSED_ALONE = {
     "SimpleNamespace": (types.SimpleNamespace(a=2.5), _LOOK.format(".a")),
@@ -98,7 +117,11 @@ STRUCTURE = {
 
 
 def places(value):
-    return {"args[1]": (X, value), "args[1][0]": (X, [value]), "args[0]['o']": ({"x": X, "o": value},)}
+    return {
+        "args[1]": (X, value),
+        "args[1][0]": (X, [value]),
+        "args[0]['o']": ({"x": X, "o": value},),
+    }
 
 
 def first(x, *others):
@@ -141,17 +164,27 @@ def test_an_attribute_beside_the_fields_is_looked_at_in_a_later_call_too(prepare
     model, f = Model(X), lambda m: m.w.sum()
     model.cache = [1]  # no key is made of it, so the plan takes it from each call
     call = (
-        prepare(gradient, f, AutoFiniteDifferences(), model) if prepared else lambda m: gradient(f, AutoFiniteDifferences(), m)
+        prepare(gradient, f, AutoFiniteDifferences(), model)
+        if prepared
+        else lambda m: gradient(f, AutoFiniteDifferences(), m)
     )
     call(model)
     model.cache = array.array("d", [1.0])
-    assert_told(lambda: call(model), NotDifferentiableError, "...Model.cache is an attribute that is not a field but holds...")
+    assert_told(
+        lambda: call(model),
+        NotDifferentiableError,
+        "...Model.cache is an attribute that is not a field but holds...",
+    )
 
 
 def test_a_class_that_was_refused_can_be_registered():
     class Refused(dict):
         pass
 
-    register_node(Refused, lambda r: (list(r.values()), tuple(r)), lambda keys, values: Refused(zip(keys, values)))
+    register_node(
+        Refused,
+        lambda r: (list(r.values()), tuple(r)),
+        lambda keys, values: Refused(zip(keys, values)),
+    )
     (found,) = gradient(lambda r: r["a"] * 3.0, AutoFiniteDifferences(), Refused(a=2.0))
     assert (type(found), found["a"]) == (Refused, pytest.approx(3.0))

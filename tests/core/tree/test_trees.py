@@ -1,7 +1,9 @@
-"""Trees: every container comes apart into leaves and is built again as itself, with gradients in the leaves' places.
+"""Trees: every container comes apart into leaves and is built again as itself, with gradients in
+the leaves' places.
 
-Each row of a table is one structure, tested on every backend. The leaves of a structure are summed by `total`, with the
-weights 1, 2, 3, ... and squared, so that a leaf's gradient tells its place: leaf number k has gradient 2 k x.
+Each row of a table is one structure, tested on every backend. The leaves of a structure are summed
+by `total`, with the weights 1, 2, 3, ... and squared, so that a leaf's gradient tells its place:
+leaf number k has gradient 2 k x.
 """
 
 import collections
@@ -26,10 +28,14 @@ Y = np.array([[3.0, -1.0, 0.5]])
 
 def total(*leaves):
     """The weighted sum of squares: the gradient of leaf k (from 1) is 2 k x."""
-    return sum(k * (leaf * leaf).sum() if getattr(leaf, "shape", ()) else k * leaf * leaf for k, leaf in enumerate(leaves, 1))
+    return sum(
+        k * (leaf * leaf).sum() if getattr(leaf, "shape", ()) else k * leaf * leaf
+        for k, leaf in enumerate(leaves, 1)
+    )
 
 
-# Classes --------------------------------------------------------------------------------------------------------------
+# Classes
+# ------------------------------------------------------------------------------------------------
 
 
 class Color(enum.Enum):
@@ -168,27 +174,55 @@ class Registered:
         self.w, self.name = w, name
 
 
-register_node(Registered, lambda node: ((node.w,), node.name), lambda name, children: Registered(*children, name))
+register_node(
+    Registered,
+    lambda node: ((node.w,), node.name),
+    lambda name, children: Registered(*children, name),
+)
 
 
-# What comes back ------------------------------------------------------------------------------------------------------
+# What comes back
+# ------------------------------------------------------------------------------------------------
 
-#: name: (the argument, its leaves in order, its gradient). The scenarios of the kit have the plain containers.
+#: name: (the argument, its leaves in order, its gradient). The scenarios of the kit have the plain
+#: containers.
 STRUCTURES = {
     "dict with mixed keys": (
         {"b": X, 3: Y, (1, "t"): 2.0, None: 4.0, True: X, Color.RED: 1.5, frozenset(): X},
         lambda m: [m["b"], m[3], m[(1, "t")], m[None], m[True], m[Color.RED], m[frozenset()]],
-        {"b": 2 * X, 3: 4 * Y, (1, "t"): 12.0, None: 32.0, True: 10 * X, Color.RED: 18.0, frozenset(): 14 * X},
+        {
+            "b": 2 * X,
+            3: 4 * Y,
+            (1, "t"): 12.0,
+            None: 32.0,
+            True: 10 * X,
+            Color.RED: 18.0,
+            frozenset(): 14 * X,
+        },
     ),
     "slotted dataclass": (Slotted(X, Y), lambda m: [m.w, m.b], Slotted(2 * X, 4 * Y)),
-    "frozen slotted child": (Child(X, Y, 3.0), lambda m: [m.w, m.b, m.c], Child(2 * X, 4 * Y, 18.0)),
+    "frozen slotted child": (
+        Child(X, Y, 3.0),
+        lambda m: [m.w, m.b, m.c],
+        Child(2 * X, 4 * Y, 18.0),
+    ),
     "keyword-only field": (KeywordOnly(X, b=Y), lambda m: [m.w, m.b], KeywordOnly(2 * X, b=4 * Y)),
     "nested": (
         {"layers": [Plain(X, Frozen(Y, 2.0)), (Slotted(X),)]},
-        lambda m: [m["layers"][0].w, m["layers"][0].b.w, m["layers"][0].b.b, m["layers"][1][0].w, m["layers"][1][0].b],
+        lambda m: [
+            m["layers"][0].w,
+            m["layers"][0].b.w,
+            m["layers"][0].b.b,
+            m["layers"][1][0].w,
+            m["layers"][1][0].b,
+        ],
         {"layers": [Plain(2 * X, Frozen(4 * Y, 12.0)), (Slotted(8 * X, 10.0),)]},
     ),
-    "registered": ([Registered({"k": X}, "dense")], lambda m: [m[0].w["k"]], [Registered({"k": 2 * X}, "dense")]),
+    "registered": (
+        [Registered({"k": X}, "dense")],
+        lambda m: [m[0].w["k"]],
+        [Registered({"k": 2 * X}, "dense")],
+    ),
 }
 
 
@@ -332,7 +366,8 @@ def test_registration_precedes_every_other_way_of_recognising_a_class():
     assert found.b is X
 
 
-# Constant -------------------------------------------------------------------------------------------------------------
+# Constant
+# ------------------------------------------------------------------------------------------------
 
 #: name: what stands in the Constant
 CONSTANTS = {
@@ -372,13 +407,16 @@ def test_a_constant_may_stand_at_any_node_and_its_gradient_is_none(place, name, 
     if place == "argument":
         assert_tree(gradient(f, backend, Constant(value), X), (None, 2 * X), rtol_of(backend))
     elif place == "dict":
-        assert_tree(gradient(f, backend, {"k": Constant(value)}, X), ({"k": None}, 2 * X), rtol_of(backend))
+        assert_tree(
+            gradient(f, backend, {"k": Constant(value)}, X), ({"k": None}, 2 * X), rtol_of(backend)
+        )
     else:
         found = gradient(f, backend, Plain(X, Constant(value)), X)
         assert_tree(found, (Plain(0 * X, None), 2 * X), rtol_of(backend))
 
 
-# tree.sum_shared ------------------------------------------------------------------------------------------------------
+# tree.sum_shared
+# ------------------------------------------------------------------------------------------------
 
 
 @each_backend
@@ -392,7 +430,8 @@ def test_sum_shared_gives_what_is_one_array_the_sum_at_each_of_its_places(backen
     assert_tree(tree.sum_shared((model,), grads), (expected,), rtol_of(backend))
 
 
-# What a plan must tell apart -----------------------------------------------------------------------------------------
+# What a plan must tell apart
+# -----------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass
@@ -411,8 +450,14 @@ class Scale:
     ("f", "values"),
     [
         (lambda m: (m.w * np.copysign(1.0, m.s)).sum(), (0.0, -0.0)),
-        (lambda m: (m.w * (3.0 if isinstance(m.s[0][0], int) else 3.5)).sum(), (((2,),), ((2.0,),), ((2 + 0j,),))),
-        (lambda m: (m.w * (3.0 if isinstance(min(m.s), int) else 3.5)).sum(), (frozenset({2}), frozenset({2.0}))),
+        (
+            lambda m: (m.w * (3.0 if isinstance(m.s[0][0], int) else 3.5)).sum(),
+            (((2,),), ((2.0,),), ((2 + 0j,),)),
+        ),
+        (
+            lambda m: (m.w * (3.0 if isinstance(min(m.s), int) else 3.5)).sum(),
+            (frozenset({2}), frozenset({2.0})),
+        ),
         (lambda m: (m.w * m.s.number).sum(), (Scale(1.0), Scale(5.0))),
     ],
     ids=["sign of zero", "inside tuples", "inside frozensets", "left out of =="],

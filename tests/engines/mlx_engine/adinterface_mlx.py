@@ -10,7 +10,11 @@ from adinterface.core.contract import AutoBackend, Backend, Library, Pullback, u
 from adinterface.namespaces import ComposedNamespace
 
 mx.set_default_device(mx.cpu)  # which alone has float64
-DTYPES = {str(dtype).removeprefix("mlx.core."): dtype for dtype in vars(mx).values() if isinstance(dtype, mx.Dtype)}
+DTYPES = {
+    str(dtype).removeprefix("mlx.core."): dtype
+    for dtype in vars(mx).values()
+    if isinstance(dtype, mx.Dtype)
+}
 
 
 @dataclass(frozen=True)
@@ -24,14 +28,20 @@ class MlxLibrary(Library):
     namespace = staticmethod(lambda x: NAMESPACE)
 
     def to_numpy(self, x):
-        mx.eval(x)  # np.array would evaluate it without letting go of the GIL, for which a thread of MLX may wait
+        # np.array would evaluate it without letting go of the GIL, for which a thread of MLX may
+        # wait
+        mx.eval(x)
         return np.array(x, order="C")
 
     def asarray(self, x, *, dtype=None, like=None, copy=False):
         name = dtype or (self.dtype(x) if isinstance(x, mx.array) else np.asarray(x).dtype.name)
         if name not in DTYPES:
             raise unsupported_dtype(name, "MLX", DTYPES)
-        return x.astype(DTYPES[name]) if isinstance(x, mx.array) else mx.array(np.array(x, name), DTYPES[name])
+        return (
+            x.astype(DTYPES[name])
+            if isinstance(x, mx.array)
+            else mx.array(np.array(x, name), DTYPES[name])
+        )
 
 
 class MlxBackend(Backend):
@@ -49,11 +59,18 @@ class MlxBackend(Backend):
         def back(cotangents):
             if [y.shape for y in results[0]] == [()]:
                 return tuple([cotangents[0] * slope for slope in slopes])
-            return tuple(mx.vjp(lambda *leaves: [1 * y for y in function(*leaves)[0]], leaves, list(cotangents))[1])
+            return tuple(
+                mx.vjp(
+                    lambda *leaves: [1 * y for y in function(*leaves)[0]], leaves, list(cotangents)
+                )[1]
+            )
 
         return Pullback(*results, back)
 
 
 NAMESPACE = ComposedNamespace(
-    MlxLibrary(), mx, backend=lambda: MlxBackend(AutoMlx()), custom=lambda value, back: mx.custom_function(value).vjp(back)
+    MlxLibrary(),
+    mx,
+    backend=lambda: MlxBackend(AutoMlx()),
+    custom=lambda value, back: mx.custom_function(value).vjp(back),
 )

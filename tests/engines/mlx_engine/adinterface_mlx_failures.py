@@ -5,7 +5,9 @@ from adinterface.core.contract import KnownFailure
 COMPLEX = "MLX has complex64 alone, no complex128"
 ANEW = "mx.vjp evaluates the function anew for each cotangent"
 RULES = "this small engine has no way to be told a derivative (Library.custom)"
-POWERS = "MLX does not differentiate x**n at 0, and its derivative of a complex x**n lacks the conjugate"
+POWERS = (
+    "MLX does not differentiate x**n at 0, and its derivative of a complex x**n lacks the conjugate"
+)
 MASKS = "MLX has no boolean indices"
 BITS = "MLX has no nextafter"
 AGAIN = [
@@ -23,7 +25,18 @@ FAILURES = {
         ("complex/*", "*"),
         *(
             (f"function:{name}", "*")
-            for name in ("abs", "conj", "exp", "real", "imag", "astype", "where", "*vecdot", "fft.*fft", "fft.*fftn")
+            for name in (
+                "abs",
+                "conj",
+                "exp",
+                "real",
+                "imag",
+                "astype",
+                "where",
+                "*vecdot",
+                "fft.*fft",
+                "fft.*fftn",
+            )
         ),
     ],
     POWERS: [("function:x [*][*] y", "*")],
@@ -50,5 +63,7 @@ LINKS = {
     RULES: "https://ml-explore.github.io/mlx/build/html/python/_autosummary/mlx.core.custom_function.html",
 }
 KNOWN_FAILURES = tuple(
-    KnownFailure(scenario, check, reason, LINKS[reason]) for reason, places in FAILURES.items() for scenario, check in places
+    KnownFailure(scenario, check, reason, LINKS[reason])
+    for reason, places in FAILURES.items()
+    for scenario, check in places
 )

@@ -1,4 +1,6 @@
-"""The engine `dualnum` behind adinterface's contract: the one primitive that it has is `pushforward`."""
+"""The engine `dualnum` behind adinterface's contract: the one primitive that it has is
+`pushforward`.
+"""
 
 from dataclasses import dataclass
 
@@ -44,4 +46,6 @@ class DualBackend(Backend):
         outputs, aux = function(*map(dualnum.Dual, leaves, tangents))
         outputs = tuple(map(dualnum.lift, outputs))
         spread = tuple(np.broadcast_to(y.tangent, y.shape).astype(y.dtype) for y in outputs)
-        return Pushforward(tuple(y.value for y in outputs), spread, aux.map(lambda y: dualnum.lift(y).value))
+        return Pushforward(
+            tuple(y.value for y in outputs), spread, aux.map(lambda y: dualnum.lift(y).value)
+        )

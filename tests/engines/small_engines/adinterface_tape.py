@@ -1,4 +1,6 @@
-"""The engine `tapenum` behind adinterface's contract: the one primitive that it has is `pullback`."""
+"""The engine `tapenum` behind adinterface's contract: the one primitive that it has is
+`pullback`.
+"""
 
 from dataclasses import dataclass
 
@@ -49,6 +51,10 @@ class TapeBackend(Backend):
             found = {}
             for end, cotangent in zip(ends, cotangents):
                 tapenum.backward(end, cotangent, found)
-            return tuple(np.asarray(found.get(id(r), 0) + np.zeros(r.shape), r.dtype) for r in roots)
+            return tuple(
+                np.asarray(found.get(id(r), 0) + np.zeros(r.shape), r.dtype) for r in roots
+            )
 
-        return Pullback(tuple(y.value for y in ends), aux.map(lambda y: tapenum.lift(y).value), back)
+        return Pullback(
+            tuple(y.value for y in ends), aux.map(lambda y: tapenum.lift(y).value), back
+        )

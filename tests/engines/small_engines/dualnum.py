@@ -18,7 +18,9 @@ class Dual:
 
     def __mul__(self, other):
         other = lift(other)
-        return Dual(self.value * other.value, self.value * other.tangent + self.tangent * other.value)
+        return Dual(
+            self.value * other.value, self.value * other.tangent + self.tangent * other.value
+        )
 
     __radd__, __rmul__ = __add__, __mul__
 

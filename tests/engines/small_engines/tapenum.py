@@ -7,7 +7,8 @@ class Taped:
     __array_ufunc__ = None
 
     def __init__(self, value, *parents):
-        self.value, self.parents = np.asarray(value), parents  # (parent, cotangent -> the parent's) pairs
+        # (parent, cotangent -> the parent's) pairs
+        self.value, self.parents = np.asarray(value), parents
 
     shape = property(lambda self: self.value.shape)
     dtype = property(lambda self: self.value.dtype)
@@ -18,7 +19,11 @@ class Taped:
 
     def __mul__(self, other):
         other = lift(other)
-        return Taped(self.value * other.value, (self, lambda c: c * other.value), (other, lambda c: c * self.value))
+        return Taped(
+            self.value * other.value,
+            (self, lambda c: c * other.value),
+            (other, lambda c: c * self.value),
+        )
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -54,7 +59,10 @@ def sin(x):
 def backward(end, cotangent, into):
     """Add what reaches each node, along every path, to `into` (by the node's id)."""
     extra = cotangent.ndim - end.value.ndim
-    axes = (*range(extra), *(extra + i for i, size in enumerate(end.shape) if size == 1 != cotangent.shape[extra + i]))
+    axes = (
+        *range(extra),
+        *(extra + i for i, size in enumerate(end.shape) if size == 1 != cotangent.shape[extra + i]),
+    )
     cotangent = cotangent.sum(axis=axes).reshape(end.shape) if axes else cotangent
     into[id(end)] = into.get(id(end), 0) + cotangent
     for parent, back in end.parents:

@@ -20,7 +20,9 @@ class AutoTensorFlow(AutoBackend):
 
 
 class TensorFlowLibrary(Library):
-    """Tensors. TensorFlow does not mark what a tape follows: every tensor is taken as traced while f is evaluated."""
+    """Tensors. TensorFlow does not mark what a tape follows: every tensor is taken as traced while
+    f is evaluated.
+    """
 
     types = (tf.Tensor,)
     mutable = False
@@ -49,7 +51,9 @@ class TensorFlowLibrary(Library):
         return tf.constant(np.asarray(x, dtype))
 
     def outside(self, function, arrays, example):
-        results = tf.nest.flatten(tf.numpy_function(lambda *xs: function(*xs), arrays, [y.dtype for y in example()]))
+        results = tf.nest.flatten(
+            tf.numpy_function(lambda *xs: function(*xs), arrays, [y.dtype for y in example()])
+        )
         return tuple([tf.ensure_shape(y, like.shape) for y, like in zip(results, example())])
 
     def custom(self, rule, leaves, carried):
@@ -66,16 +70,21 @@ class TensorFlowLibrary(Library):
         value, aux = rule.value(tuple(map(tf.stop_gradient, leaves)), carried)
         if any(x is not None for tape, roots in self._tapes() for x in tape.gradient(value, roots)):
             raise rule.captured()
-        outputs = tuple(tf.custom_gradient(lambda *leaves: (value, back))(*leaves))  # `back` needs the followed ones
+        # `back` needs the followed ones
+        outputs = tuple(tf.custom_gradient(lambda *leaves: (value, back))(*leaves))
         return outputs, aux
 
 
 def concat(arrays, axis=0):
-    return tf.concat([tf.reshape(x, [-1]) for x in arrays] if axis is None else list(arrays), axis or 0)
+    return tf.concat(
+        [tf.reshape(x, [-1]) for x in arrays] if axis is None else list(arrays), axis or 0
+    )
 
 
 def argsort(x, axis=-1, descending=False, stable=True):
-    return tf.argsort(x, axis=axis, direction="DESCENDING" if descending else "ASCENDING", stable=stable)
+    return tf.argsort(
+        x, axis=axis, direction="DESCENDING" if descending else "ASCENDING", stable=stable
+    )
 
 
 def svd(x, full_matrices=True):
@@ -83,15 +92,26 @@ def svd(x, full_matrices=True):
     return left, values, tf.linalg.adjoint(right)
 
 
-OWN = {"concat": concat, "argsort": argsort}  # reshape makes the cotangent of gather dense, which tnp's operators need
+# reshape makes the cotangent of gather dense, which tnp's operators need
+OWN = {"concat": concat, "argsort": argsort}
 OWN |= {"gather": lambda x, indices, axis: tf.gather(tf.reshape(x, x.shape), indices, axis=axis)}
-OWN |= {"matrix_product": tf.matmul, "transpose": lambda x, axes: tf.transpose(x, axes), "linalg.svd": svd}
+OWN |= {
+    "matrix_product": tf.matmul,
+    "transpose": lambda x, axes: tf.transpose(x, axes),
+    "linalg.svd": svd,
+}
 OWN |= {f"linalg.{name}": getattr(tf.linalg, name) for name in ("inv", "det", "eigh")}
-OWN |= {"linalg.cholesky": lambda x, upper=False: tf.linalg.adjoint(tf.linalg.cholesky(x)) if upper else tf.linalg.cholesky(x)}
+OWN |= {
+    "linalg.cholesky": lambda x, upper=False: (
+        tf.linalg.adjoint(tf.linalg.cholesky(x)) if upper else tf.linalg.cholesky(x)
+    )
+}
 OWN |= {f"bitwise_{side}_shift": getattr(tf.bitwise, f"{side}_shift") for side in ("left", "right")}
 OWN |= {"linalg.qr": lambda x, mode="reduced": tf.linalg.qr(x, mode == "complete")}
 LIBRARY = TensorFlowLibrary()
-NAMESPACE = ComposedNamespace(LIBRARY, tf.experimental.numpy, OWN, backend=lambda: TensorFlowBackend(AutoTensorFlow()))
+NAMESPACE = ComposedNamespace(
+    LIBRARY, tf.experimental.numpy, OWN, backend=lambda: TensorFlowBackend(AutoTensorFlow())
+)
 
 
 class TensorFlowBackend(Backend):
@@ -110,7 +130,12 @@ class TensorFlowBackend(Backend):
                 tapes.pop()
 
         def back(cotangents):
-            return tuple([None if x is None else tf.convert_to_tensor(x) for x in tape.gradient(outputs, leaves, cotangents)])
+            return tuple(
+                [
+                    None if x is None else tf.convert_to_tensor(x)
+                    for x in tape.gradient(outputs, leaves, cotangents)
+                ]
+            )
 
         return Pullback(outputs, aux, back)
 
@@ -126,8 +151,19 @@ class TensorFlowBackend(Backend):
             return results
 
         def compiled(*arrays):
-            narrow = all(np.asarray(x).dtype.itemsize <= 4 * (1 + np.iscomplexobj(x)) for x in arrays if hasattr(x, "dtype"))
-            results = iter(flat(*[tf.convert_to_tensor(x) if hasattr(x, "dtype") else _number(x, narrow) for x in arrays]))
+            narrow = all(
+                np.asarray(x).dtype.itemsize <= 4 * (1 + np.iscomplexobj(x))
+                for x in arrays
+                if hasattr(x, "dtype")
+            )
+            results = iter(
+                flat(
+                    *[
+                        tf.convert_to_tensor(x) if hasattr(x, "dtype") else _number(x, narrow)
+                        for x in arrays
+                    ]
+                )
+            )
             return _built(form[0], results)
 
         return compiled
@@ -140,7 +176,9 @@ def _number(x, narrow):
 
 
 def _taken_apart(results, found):
-    """The structure of results, with `iter` in place of each array, which goes into `found`: `tf.function` takes no `Aux`."""
+    """The structure of results, with `iter` in place of each array, which goes into `found`:
+    `tf.function` takes no `Aux`.
+    """
     if results is None:
         return None
     if isinstance(results, Aux):

@@ -2,8 +2,13 @@
 
 from adinterface.core.contract import KnownFailure
 
-COMPILED = "tf.function knows no numbers while it traces. AutoTensorFlow(compile=False) runs such code."
-OPERATORS = "TensorFlow promotes dtypes in its operators only, has no x.mT, and does not differentiate x**n at 0."
+COMPILED = (
+    "tf.function knows no numbers while it traces. AutoTensorFlow(compile=False) runs such code."
+)
+OPERATORS = (
+    "TensorFlow promotes dtypes in its operators only, has no x.mT, and does not differentiate x**n"
+    " at 0."
+)
 FAILURES = {
     COMPILED: [
         ("control-flow/branch-*", "prepared"),
@@ -19,5 +24,7 @@ LINKS = {
     OPERATORS: "https://www.tensorflow.org/guide/tf_numpy_type_promotion",
 }
 KNOWN_FAILURES = tuple(
-    KnownFailure(scenario, check, reason, LINKS[reason]) for reason, places in FAILURES.items() for scenario, check in places
+    KnownFailure(scenario, check, reason, LINKS[reason])
+    for reason, places in FAILURES.items()
+    for scenario, check in places
 )

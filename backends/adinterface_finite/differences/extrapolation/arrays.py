@@ -22,12 +22,18 @@ class Estimate(NamedTuple):
 
 @np.errstate(all="ignore")  # quotients of zeros are looked at nowhere
 def extrapolate(
-    found: Windows, slopes: Array, rounding: Array, smallest: Array, steps: Array, residues: Array | None = None
+    found: Windows,
+    slopes: Array,
+    rounding: Array,
+    smallest: Array,
+    steps: Array,
+    residues: Array | None = None,
 ) -> Estimate:
     """slopes, rounding: (lines, steps, outputs), from the largest step to the smallest.
 
-    smallest: (lines, 1, 1), the smallest step to the power of the derivative's order. steps: (lines, steps). residues:
-    shaped like slopes; the mean of f ahead and behind minus f at the point.
+    smallest: (lines, 1, 1), the smallest step to the power of the derivative's order. steps:
+    (lines, steps). residues: shaped like slopes; the mean of f ahead and behind minus f at the
+    point.
     """
     estimate = _extrapolate(found, slopes, rounding, smallest, steps, residues)
     if found.before is None or (residues is None and found.steps == 3):
@@ -37,7 +43,14 @@ def extrapolate(
     if not calm.any():
         return estimate
     fewer = None if residues is None else residues[:, :-1]
-    before = _extrapolate(found.before, slopes[:, :-1], rounding[:, :-1], smallest * found.louder, steps[:, :-1], fewer)
+    before = _extrapolate(
+        found.before,
+        slopes[:, :-1],
+        rounding[:, :-1],
+        smallest * found.louder,
+        steps[:, :-1],
+        fewer,
+    )
     turn = np.abs(slopes[:, -1] - before.value)
     if residues is None:
         assert before.noise is not None
@@ -46,15 +59,21 @@ def extrapolate(
     else:
         # Noise is at the far step what it is elsewhere, in the middle and in the slope.
         lacking = np.abs(found.before.weights[-1] @ residues[:, :-1])
-        told = (np.abs(residues[:, -1]) > ALIKE * lacking) & (turn * steps[:, -1:] > ALIKE / 4 * lacking)
+        told = (np.abs(residues[:, -1]) > ALIKE * lacking) & (
+            turn * steps[:, -1:] > ALIKE / 4 * lacking
+        )
         told &= lacking > SURE * (found.before.gains[-1] @ (rounding * steps[:, :, None])[:, :-1])
         if found.above is not None:
             told &= ~stands_alone(found.above, slopes, steps, residues)
-    noisy = calm & told.any(axis=1, keepdims=True)  # by chance one of many outputs is as near as if it were not noisy
+    # by chance one of many outputs is as near as if it were not noisy
+    noisy = calm & told.any(axis=1, keepdims=True)
     value, error, floor = [np.where(noisy, old, new) for old, new in zip(before[:3], estimate[:3])]
-    # Waves that are short compared with the smallest step look like noise. If that calls for a warning, it counts.
+    # Waves that are short compared with the smallest step look like noise. If that calls for a
+    # warning, it counts.
     doubtful = noisy & told & (error > DOUBT * np.abs(value)) & (residues is not None)
-    return Estimate(value, np.where(doubtful, np.maximum(error, turn), error), floor, estimate.noise)
+    return Estimate(
+        value, np.where(doubtful, np.maximum(error, turn), error), floor, estimate.noise
+    )
 
 
 def _largest(array: Array) -> Array:
@@ -63,25 +82,34 @@ def _largest(array: Array) -> Array:
 
 
 def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -> Array:
-    """Whether slopes agree much better than f at the point fits between its neighbours. Noise does not do that.
+    """Whether slopes agree much better than f at the point fits between its neighbours. Noise does
+    not do that.
 
     found: of the first of the steps.
     """
     size, full, place = found.steps, found.weights[-1], found.shorter[-1]
     # By chance the window without the largest step is as near, or that without the smallest one.
     change = np.abs((full - found.weights[place - 1 : place + 1]) @ slopes[:, :size]).max(axis=1)
-    return np.asarray(ALONE * change * steps[:, size - 1 : size] < np.abs(full @ residues[:, :size]))
+    return np.asarray(
+        ALONE * change * steps[:, size - 1 : size] < np.abs(full @ residues[:, :size])
+    )
 
 
-def missed(found: Windows, slopes: Array, rounding: Array, lengths: Array, residues: Array) -> Array:
-    """The errors of slopes of the windows if the residues are errors of a slope; (lines, windows, outputs).
+def missed(
+    found: Windows, slopes: Array, rounding: Array, lengths: Array, residues: Array
+) -> Array:
+    """The errors of slopes of the windows if the residues are errors of a slope; (lines, windows,
+    outputs).
 
-    The mean of f ahead and behind is a series in h^2 that starts with f at the point, so it is extrapolated like slopes. If
-    the rest is small, the step is short compared with the length scale of f, and slopes have smaller errors. Slopes that
-    differ by rounding alone have no such error where f fits well, as at the top of an even function.
+    The mean of f ahead and behind is a series in h^2 that starts with f at the point, so it is
+    extrapolated like slopes. If the rest is small, the step is short compared with the length scale
+    of f, and slopes have smaller errors. Slopes that differ by rounding alone have no such error
+    where f fits well, as at the top of an even function.
     """
     noise = rounding * lengths[:, :, None]
-    off = np.abs(found.weights[found.steps :] @ residues) - SURE * (found.gains[found.steps :] @ noise)
+    off = np.abs(found.weights[found.steps :] @ residues) - SURE * (
+        found.gains[found.steps :] @ noise
+    )
     part = np.where(off > 0, np.minimum(off / np.abs(residues[:, found.last]), 1.0), 0.0)
     agree = np.abs(slopes[:, found.first] - slopes[:, found.last]) <= SURE * rounding[:, found.last]
     part = np.where(agree & (part < FITS), 0.0, part)
@@ -89,7 +117,12 @@ def missed(found: Windows, slopes: Array, rounding: Array, lengths: Array, resid
 
 
 def _extrapolate(
-    found: Windows, slopes: Array, rounding: Array, smallest: Array, lengths: Array, residues: Array | None
+    found: Windows,
+    slopes: Array,
+    rounding: Array,
+    smallest: Array,
+    lengths: Array,
+    residues: Array | None,
 ) -> Estimate:
     steps = found.steps
     values = found.weights @ slopes
@@ -105,15 +138,27 @@ def _extrapolate(
         total[:, steps - 1 :] *= np.minimum(np.maximum(ratio, FLOOR), 1.0)
         window, last, smaller = found.behind
         here = wide[:, window]
-        off = np.abs(slopes[:, smaller] - here) - np.abs(slopes[:, last] - here) - 8 * rounding[:, smaller]
+        off = (
+            np.abs(slopes[:, smaller] - here)
+            - np.abs(slopes[:, last] - here)
+            - 8 * rounding[:, smaller]
+        )
         if (off > 0).any():
-            if residues is not None:  # where a smaller step contradicts all of the value, what it misses of f counts, too
-                off += np.where(off > np.abs(here), np.abs(residues[:, smaller]) / lengths[:, smaller, None], 0.0)
+            # where a smaller step contradicts all of the value, what it misses of f counts, too
+            if residues is not None:
+                off += np.where(
+                    off > np.abs(here),
+                    np.abs(residues[:, smaller]) / lengths[:, smaller, None],
+                    0.0,
+                )
             total += found.gathered @ np.maximum(off, 0.0)
-        if residues is None:  # where slopes differ more from step to step, larger steps say nothing of the smallest
+        # where slopes differ more from step to step, larger steps say nothing of the smallest
+        if residues is None:
             bends, end = np.abs(slopes[:, :-1] - slopes[:, 1:]), found.last[steps - 1 :]
             grows = bends[:, end - 1] > bends[:, end - 2] + 8 * rounding[:, end]
-            total[:, steps - 1 :] += np.where(grows, np.abs(wide[:, steps - 1 :] - slopes[:, end]), 0.0)
+            total[:, steps - 1 :] += np.where(
+                grows, np.abs(wide[:, steps - 1 :] - slopes[:, end]), 0.0
+            )
         samples = latest / found.difference
         if steps > 3:
             samples = np.sort(samples, axis=1)
@@ -124,7 +169,11 @@ def _extrapolate(
         total += missed(found, slopes, rounding, lengths, residues)
     best = total.argmin(axis=1)
     lines, outputs = np.arange(best.shape[0])[:, None], np.arange(best.shape[1])
-    value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]
+    value, error, floor = (
+        wide[lines, best, outputs],
+        total[lines, best, outputs],
+        floors[lines, best, outputs],
+    )
     if noise is not None:
         error = np.maximum(error, CAUTION * noise * found.amplified[best] / smallest[:, 0])
     return Estimate(value, error, floor, noise)

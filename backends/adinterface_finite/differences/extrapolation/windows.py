@@ -1,4 +1,6 @@
-"""Windows of neighbouring steps: the weights and the amplification of noise, from the steps alone."""
+"""Windows of neighbouring steps: the weights and the amplification of noise, from the steps
+alone.
+"""
 
 from __future__ import annotations
 
@@ -10,28 +12,35 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-#: How much shorter odd steps are: ratios of neighbouring steps are near the root of 5 and its part of 4, far from quotients of
+#: How much shorter odd steps are: ratios of neighbouring steps are near the root of 5 and its part
+#: of 4, far from quotients of
 #: small numbers. It has few binary digits, so that distances are exact.
 ODD = 115 / 128
 #: A window's error is at least this part of that of the window without its largest step.
 FLOOR = 0.01
 #: A measured noise counts so many times: it is seen in one or two samples.
 CAUTION = 3.0
-#: From this power of two on a step lies far below the others: what is noise at those is much more there. Where the slopes at
-#: the others differ by at most this part, and that at the far step by more than this part of such noise, f is noisy. Where the
-#: far slope is much nearer than that, there is none, and what the others show is what f does between them.
+#: From this power of two on a step lies far below the others: what is noise at those is much more
+#: there. Where the slopes at
+#: the others differ by at most this part, and that at the far step by more than this part of such
+#: noise, f is noisy. Where the
+#: far slope is much nearer than that, there is none, and what the others show is what f does
+#: between them.
 FAR, CALM, TOLD = 6, 0.2, 0.01
 #: The relative error above which derivatives of a noisy f cause a warning.
 DOUBT = 1e-4
 
 
-#: What a step far below the others shows of f is noise if it is more than this part of what the others show.
+#: What a step far below the others shows of f is noise if it is more than this part of what the
+#: others show.
 ALIKE = 2.0**-4
-#: Where slopes agree by so much better than f at the point fits, f is not noisy, but the point stands apart.
+#: Where slopes agree by so much better than f at the point fits, f is not noisy, but the point
+#: stands apart.
 ALONE = 64.0
 #: f at the point is missed if by more than so many roundings.
 SURE = 8.0
-#: Where extrapolation leaves no more than this part of what f at the point is missed by, slopes that agree are believed.
+#: Where extrapolation leaves no more than this part of what f at the point is missed by, slopes
+#: that agree are believed.
 FITS = 1e-3
 
 
@@ -48,13 +57,16 @@ class Windows(NamedTuple):
     changes: Array
     #: For each window of three steps or more, its shorter one among those of two steps or more.
     previous: Array
-    #: For each window of three steps or more, how much faster it converges than the shorter one if all goes well.
+    #: For each window of three steps or more, how much faster it converges than the shorter one if
+    #: all goes well.
     ratios: Array
-    #: How much independent noise of f is amplified in the value, and in the difference of a window and its shorter one; in
+    #: How much independent noise of f is amplified in the value, and in the difference of a window
+    #: and its shorter one; in
     #: units of the smallest step.
     amplified: Array
     difference: Array
-    #: Steps behind a window, which may contradict it: for each such pair the window, its last step, the smaller step; and
+    #: Steps behind a window, which may contradict it: for each such pair the window, its last step,
+    #: the smaller step; and
     #: what sums the pairs of a window.
     behind: tuple[Array, Array, Array]
     gathered: Array
@@ -64,7 +76,8 @@ class Windows(NamedTuple):
     steps: int
     #: Each step in units of the first one.
     powers: Array
-    #: The windows without the smallest step if that lies far below the others, and how much more noise that step has.
+    #: The windows without the smallest step if that lies far below the others, and how much more
+    #: noise that step has.
     before: Windows | None
     #: The windows of the steps above the first gap, if there are two or more.
     above: Windows | None
@@ -81,7 +94,8 @@ def size_of_step(exponent: int) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
-    """Of steps `2**exponents`, from the largest to the smallest, where errors are a series in `h**power`.
+    """Of steps `2**exponents`, from the largest to the smallest, where errors are a series in
+    `h**power`.
 
     order: of the derivative; the noise of f's values is divided by that power of the step.
     """
@@ -102,21 +116,30 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
     rounding = (weights / sizes**order) ** 2
     changes = weights[steps:] - weights[shorter]
     apart = (changes / sizes**order) ** 2
-    pairs = [(n, start + size - 1, j) for n, (start, size) in enumerate(wide) for j in range(start + size, steps)]
+    pairs = [
+        (n, start + size - 1, j)
+        for n, (start, size) in enumerate(wide)
+        for j in range(start + size, steps)
+    ]
     gathered = np.zeros((len(wide), len(pairs)))
     for k, (n, _, _) in enumerate(pairs):
         gathered[n, k] = 1.0
     columns = np.array(pairs, dtype=int).reshape(-1, 3)
     behind = (columns[:, 0], columns[:, 1], columns[:, 2])
-    amplified, difference = np.sqrt(rounding.sum(axis=1))[steps:], np.sqrt(apart.sum(axis=1))[steps - 1 :]
+    amplified, difference = (
+        np.sqrt(rounding.sum(axis=1))[steps:],
+        np.sqrt(apart.sum(axis=1))[steps - 1 :],
+    )
     far = is_far(exponents)
     above = upper(exponents)
     return Windows(
-        weights, np.abs(weights), shorter, changes, shorter[steps - 1 :] - steps, ratios[:, None], amplified,
-        difference[:, None], behind, gathered, np.array([start for start, _ in wide], dtype=int),
+        weights, np.abs(weights), shorter, changes, shorter[steps - 1 :] - steps, ratios[:, None],
+        amplified, difference[:, None], behind, gathered,
+        np.array([start for start, _ in wide], dtype=int),
         np.array([start + size - 1 for start, size in wide], dtype=int), steps, powers,
         windows(exponents[:-1], power, order) if far else None,
-        windows(exponents[:above], power, order) if 1 < above < steps else None, louder(exponents, order) if far else 0.0,
+        windows(exponents[:above], power, order) if 1 < above < steps else None,
+        louder(exponents, order) if far else 0.0,
     )  # fmt: skip
 
 
@@ -127,7 +150,9 @@ def is_far(exponents: tuple[int, ...]) -> bool:
 
 def upper(exponents: tuple[int, ...]) -> int:
     """How many steps there are above the first gap."""
-    gaps = [n for n, (one, other) in enumerate(itertools.pairwise(exponents), 1) if one - other >= FAR]
+    gaps = [
+        n for n, (one, other) in enumerate(itertools.pairwise(exponents), 1) if one - other >= FAR
+    ]
     return gaps[0] if gaps else len(exponents)
 
 

@@ -1,4 +1,6 @@
-"""Methods: slopes along lines from evaluations of f. One file each, with one interface (see `method`)."""
+"""Methods: slopes along lines from evaluations of f. One file each, with one interface (see
+`method`).
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,10 @@ def method_of(
 ) -> Method:
     """The method of this name.
 
-    name: "adaptive", "complex", "central", "forward" or "backward". order, step: of fixed steps; the first adaptive step is
-    relative to that of x. noise: of f's values, relative, or relative and absolute. most: evaluations of one line, of adaptive
-    differences. depth: how many derivatives are taken of one another.
+    name: "adaptive", "complex", "central", "forward" or "backward". order, step: of fixed steps;
+    the first adaptive step is relative to that of x. noise: of f's values, relative, or relative
+    and absolute. most: evaluations of one line, of adaptive differences. depth: how many
+    derivatives are taken of one another.
     """
     relative, absolute = noise if isinstance(noise, tuple) else (noise, None)
     if name in ("adaptive", "complex"):

@@ -1,10 +1,13 @@
-"""Central slopes at geometric steps, extrapolated; each line stops when its estimated error is small enough.
+"""Central slopes at geometric steps, extrapolated; each line stops when its estimated error is
+small enough.
 
-Steps start at the scale of x. They grow where rounding or noise dominates, and shrink where f curves too much or is not
-finite. At the edge of the domain of f, slopes are one-sided and extrapolated in h.
+Steps start at the scale of x. They grow where rounding or noise dominates, and shrink where f
+curves too much or is not finite. At the edge of the domain of f, slopes are one-sided and
+extrapolated in h.
 
-The parts: `line_state` is the state of one line; `sampling` evaluates f along lines; `rounds` extrapolates and repeats this
-until all lines are finished; `one_sided` is for the edge of a domain. `steps` chooses the next step.
+The parts: `line_state` is the state of one line; `sampling` evaluates f along lines; `rounds`
+extrapolates and repeats this until all lines are finished; `one_sided` is for the edge of a domain.
+`steps` chooses the next step.
 """
 
 from __future__ import annotations

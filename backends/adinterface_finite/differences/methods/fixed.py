@@ -1,7 +1,8 @@
 """Stencils of fixed steps: central, forward and backward differences of a chosen order.
 
-Source of the step: Press et al., Numerical Recipes, 3rd ed., section 5.7: eps^(1/3) balances truncation and rounding of a
-central difference; eps^(1/(p+1)) does for order p. Weights: B. Fornberg, Math. Comp. 51 (1988).
+Source of the step: Press et al., Numerical Recipes, 3rd ed., section 5.7: eps^(1/3) balances
+truncation and rounding of a central difference; eps^(1/(p+1)) does for order p. Weights: B.
+Fornberg, Math. Comp. 51 (1988).
 """
 
 from __future__ import annotations
@@ -18,15 +19,20 @@ from .method import Method, Slopes, in_parts
 
 
 class Fixed(Method):
-    """kind: "central", "forward" or "backward". step: relative to max(1, |x|), or to the scale if one is given."""
+    """kind: "central", "forward" or "backward". step: relative to max(1, |x|), or to the scale if
+    one is given.
+    """
 
     estimates = False
 
-    def __init__(self, kind: str, order: int | None, step: float | None, noise: float | None, depth: int = 1):
+    def __init__(
+        self, kind: str, order: int | None, step: float | None, noise: float | None, depth: int = 1
+    ):
         self.kind, self.step, self.noise, self.depth = kind, step, noise, depth
         self.order = order or (2 if kind == "central" else 1)
         self.nodes, weights = stencil(kind, self.order)
-        #: The nodes other than the point, and the factors from their distances to the mean step; the weights.
+        #: The nodes other than the point, and the factors from their distances to the mean step;
+        #: the weights.
         self.beside = [node for node in self.nodes if node]
         self.shares = np.array([1 / node for node in self.beside]) / len(self.beside)
         self.weights = np.array([weight for node, weight in zip(self.nodes, weights) if node])
@@ -45,9 +51,16 @@ class Fixed(Method):
         return (1e3 if order == 1 else 1e2) * error
 
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
-        return in_parts(evaluations, lines, len(self.nodes), lambda chosen: self._along(evaluations, lines, chosen, fresh))
+        return in_parts(
+            evaluations,
+            lines,
+            len(self.nodes),
+            lambda chosen: self._along(evaluations, lines, chosen, fresh),
+        )
 
-    def _along(self, evaluations: Evaluations, lines: Lines, chosen: range, fresh: Callable[[], Arrays]) -> Slopes:
+    def _along(
+        self, evaluations: Evaluations, lines: Lines, chosen: range, fresh: Callable[[], Arrays]
+    ) -> Slopes:
         scaled, relative, steps = lines.point.scale is not None, dict[float, float](), []
         for line in chosen:
             reach, exactness = lines.reach(line)
@@ -56,7 +69,8 @@ class Fixed(Method):
             steps.append(relative[exactness] * (lines.facts(line).usual if scaled else reach))
         wanted = [(line, node * step) for line, step in zip(chosen, steps) for node in self.beside]
         moved: list[Any] = []
-        here = None if self.here is None else evaluations.here()  # first: it says which outputs are numbers
+        # first: it says which outputs are numbers
+        here = None if self.here is None else evaluations.here()
         vectors = evaluations.vectors(lines.points(wanted, fresh, moved))
         form, shape = evaluations.form, (len(steps), len(self.beside))
         values = np.array(vectors, form.dtype).reshape(*shape, form.size)

@@ -1,4 +1,6 @@
-"""The state of one line: the steps taken, from the largest to the smallest, f there, and where f is not finite."""
+"""The state of one line: the steps taken, from the largest to the smallest, f there, and where f is
+not finite.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,18 @@ class LineState:
     """One line. Its steps are `unit * size_of_step(exponent)`."""
 
     __slots__ = (
-        "bad", "caution", "coarse", "count", "exponents", "failures", "least", "line", "middles", "room", "scale",
-        "sides", "sizes", "slopes", "unit",
+        "bad", "caution", "coarse", "count", "exponents", "failures", "least", "line", "middles",
+        "room", "scale", "sides", "sizes", "slopes", "unit",
     )  # fmt: skip
 
     def __init__(self, line: int, facts: Facts, unit: float, coarse: float):
-        #: Its place among the lines, the step `2**0`, the scale of x, and the precision in which f computes with x.
+        #: Its place among the lines, the step `2**0`, the scale of x, and the precision in which f
+        #: computes with x.
         self.line, self.unit, self.scale, self.coarse = line, unit, facts.usual, coarse
         #: How many powers of two below the first step the most cautious one is.
-        self.caution = min(0, round(math.log2(facts.worst / facts.usual))) if facts.worst < facts.usual else 0
+        self.caution = (
+            min(0, round(math.log2(facts.worst / facts.usual))) if facts.worst < facts.usual else 0
+        )
         #: How far the bounds let it go, ahead and behind; the shortest step that moves x at all.
         self.room, self.least = facts.room, facts.least
         self.exponents: list[int] = []
@@ -36,9 +41,11 @@ class LineState:
         self.sizes: list[Any] = []
         #: Of each step: f at the point itself as the two points tell it, by output.
         self.middles: list[Any] = []
-        #: How many evaluations it took, how often f was not finite, and the least exponent at which that was.
+        #: How many evaluations it took, how often f was not finite, and the least exponent at which
+        #: that was.
         self.count, self.failures, self.bad = 0, 0, NEVER
-        #: Values on a side that is finite although the other is not: (exponent, sign, distance, vector).
+        #: Values on a side that is finite although the other is not: (exponent, sign, distance,
+        #: vector).
         self.sides: list[tuple[int, int, Any, Array]] = []
 
     def take(self, exponent: int, *found: Any) -> None:

@@ -14,20 +14,26 @@ from ..points import Lines
 Array = np.ndarray[Any, Any]
 
 
-#: Of how many points f's values are held at once before the number of f's outputs is known; and how many numbers after that.
+#: Of how many points f's values are held at once before the number of f's outputs is known; and how
+#: many numbers after that.
 FEW, MEMORY = 32, 2**21
 
 
 class Slopes(NamedTuple):
-    """Arrays (lines, outputs): the derivatives along lines, their estimated errors, and facts about the values of f."""
+    """Arrays (lines, outputs): the derivatives along lines, their estimated errors, and facts about
+    the values of f.
+    """
 
     values: Array
     errors: Array
-    #: The part of them that rounding and noise make, which is what differences of these derivatives have to deal with.
+    #: The part of them that rounding and noise make, which is what differences of these derivatives
+    #: have to deal with.
     floors: Array
-    #: The largest value of each output that was met along each line, for a change of x by its scale (to the order).
+    #: The largest value of each output that was met along each line, for a change of x by its scale
+    #: (to the order).
     rates: Array
-    #: With what an error is compared where rounding hides all derivatives of an output; 0 where errors are small anyway.
+    #: With what an error is compared where rounding hides all derivatives of an output; 0 where
+    #: errors are small anyway.
     units: Array
 
     @classmethod
@@ -37,7 +43,8 @@ class Slopes(NamedTuple):
 
 
 def unit_of(sizes: Sequence[Array], step: float, order: int = 1) -> Array:
-    """The units of `Slopes`: a derivative of 1, or of the size that the change of f over the largest step shows.
+    """The units of `Slopes`: a derivative of 1, or of the size that the change of f over the
+    largest step shows.
 
     sizes: of f's values at several steps.
     """
@@ -45,8 +52,11 @@ def unit_of(sizes: Sequence[Array], step: float, order: int = 1) -> Array:
 
 
 class Options(NamedTuple):
-    """most: evaluations of each line. noise: of the values of f, relative; None takes the rounding of their dtype.
-    absolute: their absolute noise, if known. step: the first step, relative to the scale of a number, or None."""
+    """most: evaluations of each line. noise: of the values of f, relative; None takes the rounding
+    of their dtype.
+    absolute: their absolute noise, if known. step: the first step, relative to the scale of a
+        number, or None.
+    """
 
     most: int
     noise: float | None
@@ -54,8 +64,11 @@ class Options(NamedTuple):
     step: float | None
 
 
-def in_parts(evaluations: Evaluations, lines: Lines, points: int, compute: Callable[[range], Slopes]) -> Slopes:
-    """`compute` for all lines, in groups: the values of f at this number of points on each line fit into memory.
+def in_parts(
+    evaluations: Evaluations, lines: Lines, points: int, compute: Callable[[range], Slopes]
+) -> Slopes:
+    """`compute` for all lines, in groups: the values of f at this number of points on each line fit
+    into memory.
 
     The first group is small, to find the number of outputs of f.
     """
@@ -65,7 +78,11 @@ def in_parts(evaluations: Evaluations, lines: Lines, points: int, compute: Calla
     parts: list[Slopes] = []
     start = 0
     while start < lines.count:
-        size = MEMORY // (points * max(1, evaluations.form.size)) if evaluations.known else FEW // points
+        size = (
+            MEMORY // (points * max(1, evaluations.form.size))
+            if evaluations.known
+            else FEW // points
+        )
         stop = min(start + max(1, size), lines.count)
         parts.append(compute(range(start, stop)))
         start = stop
@@ -86,4 +103,6 @@ class Method(ABC):
 
     @abstractmethod
     def relative_error(self, order: int, epsilon: float) -> float:
-        """The expected error of derivatives of this order, relative to the largest number, from the precision of f."""
+        """The expected error of derivatives of this order, relative to the largest number, from the
+        precision of f.
+        """

@@ -15,8 +15,12 @@ from .method import Array, Slopes, unit_of
 from .sampling import Sampling
 
 
-def one_sided_slopes(rounds: Sampling, states: Sequence[LineState], found: Slopes, epsilon: float) -> None:
-    """One-sided slopes along these lines, in place of central ones. epsilon: the precision of the values of f."""
+def one_sided_slopes(
+    rounds: Sampling, states: Sequence[LineState], found: Slopes, epsilon: float
+) -> None:
+    """One-sided slopes along these lines, in place of central ones. epsilon: the precision of the
+    values of f.
+    """
     sides = [(state, _side(state)) for state in states]
     if not any(side for _, side in sides):
         return
@@ -38,7 +42,9 @@ def _side(state: LineState) -> int:
     return 1 if ahead >= behind else -1
 
 
-def _along(rounds: Sampling, state: LineState, side: int, base: Array, found: Slopes, epsilon: float) -> None:
+def _along(
+    rounds: Sampling, state: LineState, side: int, base: Array, found: Slopes, epsilon: float
+) -> None:
     """base: f at the point itself."""
     row, limit = state.line - rounds.chosen.start, max(state.room)
     if limit < state.unit:

@@ -1,4 +1,6 @@
-"""Rounds of steps along some lines, until all are finished, with derivatives and their estimated errors from the slopes."""
+"""Rounds of steps along some lines, until all are finished, with derivatives and their estimated
+errors from the slopes.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ class Rounds(Sampling):
     grains: dict[tuple[int, int], float]
     #: The noise of f's values that second differences showed, in the units of f.
     noise: Array
-    #: The lines of which some output looked rounded so far. Not of complex outputs: the modulus may be a short number.
+    #: The lines of which some output looked rounded so far. Not of complex outputs: the modulus may
+    #: be a short number.
     rounded: Array
     #: f at the point itself, if it judges the derivatives.
     point: Array | None
@@ -64,7 +67,9 @@ class Rounds(Sampling):
         for n in np.flatnonzero((self.found.errors > HIDDEN).any(axis=1)):
             state = self.states[n]
             if state.exponents:
-                self.found.units[n] = unit_of(state.sizes, state.unit * size_of_step(state.exponents[0]), self.order)
+                self.found.units[n] = unit_of(
+                    state.sizes, state.unit * size_of_step(state.exponents[0]), self.order
+                )
 
     def _round(self, wanted: Sequence[Step]) -> list[Step]:
         """Evaluate f at these steps; the steps of the next round."""
@@ -86,7 +91,9 @@ class Rounds(Sampling):
         values, errors = np.full(shape, np.nan, form.dtype), np.full(shape, np.inf, real)
         self.found = Slopes(values, errors, *[np.zeros(shape, real) for _ in range(3)])
         self.epsilon, self.grains, self.noise = self.precision(), {}, np.zeros(shape, real)
-        self.rounded = np.full(len(self.states), self.options.noise is None and values.dtype == np.float64)
+        self.rounded = np.full(
+            len(self.states), self.options.noise is None and values.dtype == np.float64
+        )
         self.point = self.here()
 
     def _next(self, ready: Sequence[LineState]) -> list[Step]:
@@ -98,7 +105,10 @@ class Rounds(Sampling):
                 groups.setdefault((state.coarse, tuple(state.exponents)), []).append(state)
             elif state.exponents:  # its only slope is the derivative, without an estimate
                 i = state.line - self.chosen.start
-                self.found.values[i], self.found.rates[i] = state.slopes[0], state.sizes[0] / state.scale**self.order
+                self.found.values[i], self.found.rates[i] = (
+                    state.slopes[0],
+                    state.sizes[0] / state.scale**self.order,
+                )
                 if state.count + 2 <= self.most:
                     following.append((state, state.exponents[0] - BELOW))
         self.epsilon = max(self.epsilon, self.level.error)
@@ -107,12 +117,18 @@ class Rounds(Sampling):
                 following.extend(self._judge(exactness, exponents, group))
         return following
 
-    def _judge(self, exactness: float, exponents: tuple[int, ...], group: Sequence[LineState]) -> list[Step]:
-        """Estimate the derivatives along lines with the same steps, and choose the steps to take next.
+    def _judge(
+        self, exactness: float, exponents: tuple[int, ...], group: Sequence[LineState]
+    ) -> list[Step]:
+        """Estimate the derivatives along lines with the same steps, and choose the steps to take
+        next.
 
-        exactness: the precision in which f computes with the moving leaves, which may be less than that of its value.
+        exactness: the precision in which f computes with the moving leaves, which may be less than
+        that of its value.
         """
-        slopes, sizes, middles = (np.array(column) for column in zip(*[state.kept() for state in group]))
+        slopes, sizes, middles = (
+            np.array(column) for column in zip(*[state.kept() for state in group])
+        )
         rows = np.array([state.line - self.chosen.start for state in group])
         own = slice(None) if len(group) == len(self.states) else rows
         found, inside = self.found, windows(exponents, self.power, self.order)
@@ -121,10 +137,13 @@ class Rounds(Sampling):
         epsilon = max(self.epsilon, exactness)
         residues = None if self.point is None else without_kinks(middles - self.point, steps)
         if self.order == 1:
-            # f rounds what it makes of x, too, which is more where f itself is small: by its slopes here, ahead and behind.
+            # f rounds what it makes of x, too, which is more where f itself is small: by its slopes
+            # here, ahead and behind.
             exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
             if residues is not None:
-                exactly = np.maximum(exactly, np.abs(residues) * (scales[:, None] / steps)[:, :, None])
+                exactly = np.maximum(
+                    exactly, np.abs(residues) * (scales[:, None] / steps)[:, :, None]
+                )
         rounding = self.rounding(exactly, steps, epsilon)
         if self.order > 1 and len(exponents) > 2:
             powers = (steps**self.order)[:, :, None]
@@ -134,21 +153,36 @@ class Rounds(Sampling):
         if grained is not None and residues is not None and len(exponents) == 2:
             for n, k in np.argwhere(grained).tolist():
                 if grain(sizes[n, :, k].tolist()):
-                    residues[n, :, k] = 0.0  # two steps do not tell what is rounded from what is not smooth
+                    # two steps do not tell what is rounded from what is not smooth
+                    residues[n, :, k] = 0.0
         if grained is not None and len(exponents) > 2:
             rounding = self._with_grains(rows, slopes, sizes, rounding, steps, grained)
         estimate = self.extrapolated(inside, slopes, rounding, steps, residues)
-        found.values[own], found.errors[own], found.floors[own] = estimate.value, estimate.error, estimate.floor
+        found.values[own], found.errors[own], found.floors[own] = (
+            estimate.value,
+            estimate.error,
+            estimate.floor,
+        )
         found.rates[own] = exactly.max(axis=1) / scales[:, None] ** self.order
         left = self.most - np.array([state.count for state in group])
         if left.max() < 2:
             return []
-        known = (self.limit(epsilon), steps[:, 0] < scales, np.array([state.bad for state in group]), left)
-        chosen = decide(exponents, self.power, self.order, slopes, rounding, estimate, *known, residues, steps)
+        known = (
+            self.limit(epsilon),
+            steps[:, 0] < scales,
+            np.array([state.bad for state in group]),
+            left,
+        )
+        chosen = decide(
+            exponents, self.power, self.order, slopes, rounding, estimate, *known, residues, steps
+        )
         if grained is not None and len(exponents) == 2:
-            for n, k in np.argwhere(grained & np.asarray(slopes.any(axis=(1, 2)))[:, None]).tolist():
+            for n, k in np.argwhere(
+                grained & np.asarray(slopes.any(axis=(1, 2)))[:, None]
+            ).tolist():
                 if chosen[n] is None and grain(sizes[n, :, k].tolist()):
-                    chosen[n] = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
+                    # rounded values may lie on a straight line by chance
+                    chosen[n] = exponents[-1] + ASIDE
         following: list[Step] = []
         for state, exponent, rest in zip(group, chosen, left.tolist()):
             if rest >= 2:
@@ -156,17 +190,31 @@ class Rounds(Sampling):
         return following
 
     def _grained(self, rows: Array, sizes: Array) -> Array | None:
-        """Which lines and outputs have values that may be rounded to some digits; None if there are none."""
+        """Which lines and outputs have values that may be rounded to some digits; None if there are
+        none.
+        """
         if not self.rounded[rows].any():  # what was not rounded at some steps is not at more
             return None
         found = may_be_rounded(sizes)
         self.rounded[rows] = found.any(axis=1)
         return found if found.any() else None
 
-    def _with_grains(self, rows: Array, slopes: Array, sizes: Array, rounding: Array, steps: Array, grained: Array) -> Array:
+    def _with_grains(
+        self,
+        rows: Array,
+        slopes: Array,
+        sizes: Array,
+        rounding: Array,
+        steps: Array,
+        grained: Array,
+    ) -> Array:
         """Rounding errors as rounded values have them."""
         for n, k in np.argwhere(grained).tolist():
-            key, values, errors = (int(rows[n]), k), slopes[n, :, k].tolist(), rounding[n, :, k].tolist()
+            key, values, errors = (
+                (int(rows[n]), k),
+                slopes[n, :, k].tolist(),
+                rounding[n, :, k].tolist(),
+            )
             if key not in self.grains:
                 self.grains[key] = 0.5 * grain(sizes[n, :, k].tolist())
             half = coarse(self.grains[key], values, errors, steps[n, -1])

@@ -31,15 +31,30 @@ class Sampling:
 
     #: Of the derivative; and the power of h in whose series the errors are.
     order, power = 1, 2
-    #: How much of the rounding of f's values its differences have, and how much larger an error is small enough.
+    #: How much of the rounding of f's values its differences have, and how much larger an error is
+    #: small enough.
     gain, slack = 1.0, 1.0
     #: How many evaluations a line may take beyond the usual ones.
     more = 0
 
-    def __init__(self, options: Options, evaluations: Evaluations, lines: Lines, chosen: range, fresh: Callable[[], Arrays]):
-        self.options, self.evaluations, self.lines, self.chosen, self.fresh = options, evaluations, lines, chosen, fresh
+    def __init__(
+        self,
+        options: Options,
+        evaluations: Evaluations,
+        lines: Lines,
+        chosen: range,
+        fresh: Callable[[], Arrays],
+    ):
+        self.options, self.evaluations, self.lines, self.chosen, self.fresh = (
+            options,
+            evaluations,
+            lines,
+            chosen,
+            fresh,
+        )
         self.level, self.most = evaluations.level, options.most + self.more
-        #: Whether no outer differences use these derivatives. Read here: it changes while f is evaluated for them.
+        #: Whether no outer differences use these derivatives. Read here: it changes while f is
+        #: evaluated for them.
         self.outermost = enclosing() is None
         factor = 1.0 if options.step is None else options.step / START
         self.states: list[LineState] = []
@@ -48,30 +63,46 @@ class Sampling:
             if self.order > 1:
                 if facts.usual > 1 / SQUARED:
                     raise StepError(
-                        f"an argument is about {facts.usual:.0e}, so large that the square of its step, by which a second "
-                        f"difference is divided, is no number. Give f the argument in a larger unit."
+                        f"an argument is about {facts.usual:.0e}, so large that the square of its"
+                        " step, by which a second difference is divided, is no number. Give f the"
+                        " argument in a larger unit."
                     )
                 if facts.usual < SQUARED:
                     facts = facts._replace(usual=1.0, worst=1.0)
             self.states.append(
-                LineState(line, facts, unit(facts.usual * factor), facts.exactness if options.noise is None else 0.0)
+                LineState(
+                    line,
+                    facts,
+                    unit(facts.usual * factor),
+                    facts.exactness if options.noise is None else 0.0,
+                )
             )
         #: Outputs that are not finite at the point itself.
         self.not_finite: Array | None = None
         #: f is not known at the point itself.
         self.owes = not evaluations.at_hand
 
-    def see(self, steps: Sequence[Step], up: Array, down: Array, apart: Apart, again: list[Step]) -> None:
-        """Keep the values at these steps; appends to `again` the steps that replace those where f was not finite.
+    def see(
+        self, steps: Sequence[Step], up: Array, down: Array, apart: Apart, again: list[Step]
+    ) -> None:
+        """Keep the values at these steps; appends to `again` the steps that replace those where f
+        was not finite.
 
         apart: the actual distances between the points ahead and behind.
         """
         finite_up, finite_down = self._finite(up), self._finite(down)
-        if not (all(finite_up) and all(finite_down)) and self.not_finite is None and not self._alive(up, down):
+        if (
+            not (all(finite_up) and all(finite_down))
+            and self.not_finite is None
+            and not self._alive(up, down)
+        ):
             self.not_finite = self.find_not_finite()
             finite_up, finite_down = self._finite(up), self._finite(down)
         with np.errstate(all="ignore"):  # non-finite values, which are not used
-            found, sizes = self.derivatives(steps, up, down, apart), np.maximum(np.abs(up), np.abs(down))
+            found, sizes = (
+                self.derivatives(steps, up, down, apart),
+                np.maximum(np.abs(up), np.abs(down)),
+            )
             middles = self.middles(found, up, down, apart)
         for n, (state, exponent) in enumerate(steps):
             if finite_up[n] and finite_down[n]:
@@ -110,7 +141,9 @@ class Sampling:
         return state.one_side() != 0
 
     def _alive(self, up: Array, down: Array) -> bool:
-        """Whether each output was finite somewhere; if so, f need not be evaluated at the point itself."""
+        """Whether each output was finite somewhere; if so, f need not be evaluated at the point
+        itself.
+        """
         if any(state.exponents for state in self.states):
             return True
         return bool((np.isfinite(up) | np.isfinite(down)).any(axis=0).all())
@@ -124,7 +157,9 @@ class Sampling:
         steps = [(state.line, state.unit * size_of_step(exponent)) for state, exponent in wanted]
         signed = [(line, t) for line, step in steps for t in (step, -step)]
         distances: list[Any] = []
-        ahead, behind = self.split(self.evaluations.vectors(self.lines.points(signed, self.fresh, distances)))
+        ahead, behind = self.split(
+            self.evaluations.vectors(self.lines.points(signed, self.fresh, distances))
+        )
         return ahead, behind, (np.array(distances[0::2]), np.array(distances[1::2]))
 
     def split(self, vectors: list[Any]) -> tuple[Array, Array]:
@@ -153,7 +188,9 @@ class Sampling:
         return np.asarray(middle - slopes * (off / 2)[:, None] if off.any() else middle)
 
     def here(self) -> Array | None:
-        """f at the point itself, NaN where it is not finite; None where the slopes already use it."""
+        """f at the point itself, NaN where it is not finite; None where the slopes already use
+        it.
+        """
         if self.order > 1:
             return None
         try:
@@ -170,27 +207,46 @@ class Sampling:
         return max(own, self.level.error)
 
     def limit(self, epsilon: float) -> float:
-        """The unit of errors that are small enough: as small as rounding allows for nested derivatives."""
+        """The unit of errors that are small enough: as small as rounding allows for nested
+        derivatives.
+        """
         allowed = self.slack * epsilon
         return max(allowed, FINE) if self.order == 1 and self.outermost else allowed
 
     def rounding(self, sizes: Array, steps: Array, epsilon: float) -> Array:
-        """The rounding errors of slopes (lines, steps, outputs), from the values of f and the steps."""
+        """The rounding errors of slopes (lines, steps, outputs), from the values of f and the
+        steps.
+        """
         noise = 0.5 * self.gain * epsilon * sizes
         if self.options.absolute is not None:
             noise = np.maximum(noise, 0.5 * self.gain * self.options.absolute)
         return np.asarray(noise / (steps**self.order)[:, :, None])
 
     def extrapolated(
-        self, found: Windows, slopes: Array, rounding: Array, steps: Array, residues: Array | None = None
+        self,
+        found: Windows,
+        slopes: Array,
+        rounding: Array,
+        steps: Array,
+        residues: Array | None = None,
     ) -> Estimate:
-        """The slopes at step zero. residues: the differences of the middles of the steps from f, if known."""
-        return extrapolate(found, slopes, rounding, (steps[:, -1:] ** self.order)[:, :, None], steps, residues)
+        """The slopes at step zero. residues: the differences of the middles of the steps from f, if
+        known.
+        """
+        return extrapolate(
+            found, slopes, rounding, (steps[:, -1:] ** self.order)[:, :, None], steps, residues
+        )
 
-    def following(self, state: LineState, exponent: int | None, exponents: tuple[int, ...]) -> Sequence[int]:
+    def following(
+        self, state: LineState, exponent: int | None, exponents: tuple[int, ...]
+    ) -> Sequence[int]:
         """The next steps of a line for which this was decided."""
         if exponent is None:
-            return self._try_larger_steps(state) if len(exponents) == 2 and not np.any(state.slopes) else ()
+            return (
+                self._try_larger_steps(state)
+                if len(exponents) == 2 and not np.any(state.slopes)
+                else ()
+            )
         return (exponent,) if exponent not in exponents and state.reaches(exponent) else ()
 
     def _try_larger_steps(self, state: LineState) -> Sequence[int]:

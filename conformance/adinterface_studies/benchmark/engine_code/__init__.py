@@ -1,4 +1,5 @@
-"""Hand-written code of each engine for the benchmark: good code for one engine without this package, a module for each engine.
+"""Hand-written code of each engine for the benchmark: good code for one engine without this
+package, a module for each engine.
 
 Models of its own kind are in the module `NAME_models`. The `name` of a backend value is the name of
 its module. Engines of other packages have none and are timed alone.
@@ -31,13 +32,16 @@ class Yardstick(Protocol):
 
     @property
     def wait(self) -> Callable[[Any], Any] | None:
-        """Waits until a result of engine arrays is computed, and returns it. None if calls return computed results."""
+        """Waits until a result of engine arrays is computed, and returns it. None if calls return
+        computed results.
+        """
 
     def transform(self, leaf: Leaf, operator: str, f: Function, prepared: bool) -> Function | None:
         """The operator as a function of x and constants; None if it is not written by hand.
 
-        `hvp` and `pushforward` take a tangent after x; `pullback` takes a cotangent, and calls `back` once. leaf: the kind
-        of arrays in x. prepared: do all possible work before the first call.
+        `hvp` and `pushforward` take a tangent after x; `pullback` takes a cotangent, and calls
+        `back` once. leaf: the kind of arrays in x. prepared: do all possible work before the first
+        call.
         """
 
 
@@ -54,7 +58,9 @@ def find(name: str) -> Yardstick | None:
 
 
 class Model(NamedTuple):
-    """A model of the engine's own kind, and how those who use such models differentiate a function of it."""
+    """A model of the engine's own kind, and how those who use such models differentiate a function
+    of it.
+    """
 
     name: str
     #: How many numbers, or examples in a batch, the table shows as its size.

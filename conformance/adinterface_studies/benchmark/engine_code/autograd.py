@@ -19,7 +19,9 @@ native: Callable[[Any], Any] | None = None
 wait: Callable[[Any], Any] | None = None
 
 
-def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
+def transform(
+    leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool
+) -> Callable[..., Any] | None:
     """The autograd operator. Preparation only saves making it in each call."""
     make = _TRANSFORMS.get(operator)
     if make is None:

@@ -16,7 +16,9 @@ native: Callable[[Any], Any] | None = None
 wait: Callable[[Any], Any] | None = None
 
 
-def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
+def transform(
+    leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool
+) -> Callable[..., Any] | None:
     """Central differences of f along each element; there is nothing to prepare."""
     make = _TRANSFORMS.get(operator)
     return None if make is None else make(f)
@@ -65,10 +67,16 @@ def _value_and_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 def _hvp(f: Callable[..., Any]) -> Callable[..., Any]:
     def product(x: Any, v: Any, *constants: Any) -> Any:
         leaves, directions = _leaves(x), _leaves(v)
-        h = np.finfo(leaves[0].dtype).eps ** (1 / 4) / max(np.max(np.abs(direction)) for direction in directions)
+        h = np.finfo(leaves[0].dtype).eps ** (1 / 4) / max(
+            np.max(np.abs(direction)) for direction in directions
+        )
         h *= max(1.0, *[np.max(np.abs(leaf)) for leaf in leaves])
-        ahead = _build(x, iter([leaf + h * direction for leaf, direction in zip(leaves, directions)]))
-        behind = _build(x, iter([leaf - h * direction for leaf, direction in zip(leaves, directions)]))
+        ahead = _build(
+            x, iter([leaf + h * direction for leaf, direction in zip(leaves, directions)])
+        )
+        behind = _build(
+            x, iter([leaf - h * direction for leaf, direction in zip(leaves, directions)])
+        )
         up, down = _columns(f, ahead, constants, 4), _columns(f, behind, constants, 4)
         return _build(x, iter([(a - b) / (2 * h) for a, b in zip(up, down)]))
 

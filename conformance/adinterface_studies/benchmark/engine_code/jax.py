@@ -18,8 +18,12 @@ native: Callable[[Any], Any] | None = jnp.asarray
 wait: Callable[[Any], Any] | None = jax.block_until_ready
 
 
-def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
-    """The JAX operator on JAX arrays, jitted if prepared; on NumPy arrays in their precision, with NumPy results."""
+def transform(
+    leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool
+) -> Callable[..., Any] | None:
+    """The JAX operator on JAX arrays, jitted if prepared; on NumPy arrays in their precision, with
+    NumPy results.
+    """
     make = _TRANSFORMS.get(operator)
     if make is None:
         return None
@@ -28,7 +32,9 @@ def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) 
     return _of_numpy(make, f, prepared)
 
 
-def _of_numpy(make: Callable[..., Any], f: Callable[..., Any], prepared: bool) -> Callable[..., Any]:
+def _of_numpy(
+    make: Callable[..., Any], f: Callable[..., Any], prepared: bool
+) -> Callable[..., Any]:
     if prepared:
         jitted = jax.jit(make(f))
     wide: bool | None = None
@@ -37,10 +43,16 @@ def _of_numpy(make: Callable[..., Any], f: Callable[..., Any], prepared: bool) -
         nonlocal wide
         if wide is None:  # which a user knows of the data
             leaves = jax.tree.leaves(args)
-            wide = any(leaf.dtype.itemsize == 8 for leaf in leaves if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f")
+            wide = any(
+                leaf.dtype.itemsize == 8
+                for leaf in leaves
+                if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f"
+            )
         with jax.enable_x64(wide):
             found = jitted(*args) if prepared else make(f)(*jax.tree.map(jnp.asarray, args))
-            return np.array(found) if isinstance(found, jax.Array) else jax.tree.map(np.array, found)
+            return (
+                np.array(found) if isinstance(found, jax.Array) else jax.tree.map(np.array, found)
+            )
 
     return call
 

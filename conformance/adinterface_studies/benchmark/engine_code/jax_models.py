@@ -1,4 +1,6 @@
-"""Models of JAX's two kinds: a module that is a pytree (Equinox), and a dict of parameters with a module (Flax)."""
+"""Models of JAX's two kinds: a module that is a pytree (Equinox), and a dict of parameters with a
+module (Flax).
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,21 @@ def models() -> list[Model]:
         "equinox": Model("Equinox model", 128, _equinox, _of_equinox, ALL),
         "flax": Model("Flax model", 128, _flax, _of_flax),
     }
-    return [model for package, model in known.items() if importlib.util.find_spec(package) is not None]
+    return [
+        model for package, model in known.items() if importlib.util.find_spec(package) is not None
+    ]
 
 
 def _equinox() -> Any:
     import equinox
 
     model = equinox.nn.MLP(64, 10, 64, 1, activation=jnp.tanh, key=jax.random.key(0))
-    return _loss(lambda model, x: jax.vmap(model)(x)), _outputs(lambda model, x: jax.vmap(model)(x)), model, _data()
+    return (
+        _loss(lambda model, x: jax.vmap(model)(x)),
+        _outputs(lambda model, x: jax.vmap(model)(x)),
+        model,
+        _data(),
+    )
 
 
 def _flax() -> Any:
@@ -43,12 +52,16 @@ def _flax() -> Any:
 
 def _data() -> tuple[jax.Array, jax.Array]:
     rng = np.random.default_rng(0)
-    return jnp.asarray(rng.normal(size=(128, 64)), dtype=jnp.float32), jnp.asarray(rng.integers(0, 10, size=128))
+    return jnp.asarray(rng.normal(size=(128, 64)), dtype=jnp.float32), jnp.asarray(
+        rng.integers(0, 10, size=128)
+    )
 
 
 def _loss(apply: Callable[..., Any]) -> Callable[..., Any]:
     def loss(model: Any, batch: Any, labels: Any) -> Any:
-        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(apply(model, batch)), labels[:, None], axis=1))
+        return -jnp.mean(
+            jnp.take_along_axis(jax.nn.log_softmax(apply(model, batch)), labels[:, None], axis=1)
+        )
 
     return loss
 

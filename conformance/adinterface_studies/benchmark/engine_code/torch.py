@@ -18,7 +18,9 @@ native: Callable[[Any], Any] | None = torch.tensor
 wait: Callable[[Any], Any] | None = None
 
 
-def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
+def transform(
+    leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool
+) -> Callable[..., Any] | None:
     """torch's own code for such leaves; there is nothing to prepare."""
     of_tensors = (_OF_TENSORS if leaf == "native" else _TRANSFORMS).get(operator)
     if of_tensors is None:
@@ -26,7 +28,8 @@ def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) 
     return (lambda *args: of_tensors(f, *args)) if leaf == "native" else _of_numpy(of_tensors, f)
 
 
-# NumPy arrays: `from_numpy` in, `.numpy()` out. Nobody else holds the tensors, so they are marked where they are. --------
+# NumPy arrays: `from_numpy` in, `.numpy()` out. Nobody else holds the tensors, so they are marked
+# where they are. --------
 
 
 def _of_numpy(of_tensors: Callable[..., Any], f: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,14 +38,21 @@ def _of_numpy(of_tensors: Callable[..., Any], f: Callable[..., Any]) -> Callable
             return _numpy(of_tensors(f, torch.from_numpy(x), *_tensors(rest)))
         if of_tensors is _gradient and isinstance(x, list) and isinstance(x[0], np.ndarray):
             tensors = [torch.from_numpy(leaf).requires_grad_() for leaf in x]
-            return [found.numpy() for found in torch.autograd.grad(f(tensors, *_tensors(rest)), tensors)]
-        return pytree.tree_map(_numpy, of_tensors(f, pytree.tree_map(torch.from_numpy, x), *_tensors(rest)))
+            return [
+                found.numpy() for found in torch.autograd.grad(f(tensors, *_tensors(rest)), tensors)
+            ]
+        return pytree.tree_map(
+            _numpy, of_tensors(f, pytree.tree_map(torch.from_numpy, x), *_tensors(rest))
+        )
 
     return call
 
 
 def _tensors(rest: Sequence[Any]) -> list[Any]:
-    return [torch.from_numpy(x) if isinstance(x, np.ndarray) else pytree.tree_map(torch.from_numpy, x) for x in rest]
+    return [
+        torch.from_numpy(x) if isinstance(x, np.ndarray) else pytree.tree_map(torch.from_numpy, x)
+        for x in rest
+    ]
 
 
 def _numpy(x: Any) -> Any:
@@ -73,7 +83,9 @@ def _hvp(f: Callable[..., Any], x: Any, v: Any, *constants: Any) -> Any:
     for leaf in leaves:
         leaf.requires_grad_()
     gradients = torch.autograd.grad(f(x, *constants), leaves, create_graph=True)
-    return pytree.tree_unflatten(list(torch.autograd.grad(gradients, leaves, pytree.tree_leaves(v))), spec)
+    return pytree.tree_unflatten(
+        list(torch.autograd.grad(gradients, leaves, pytree.tree_leaves(v))), spec
+    )
 
 
 def _jacobian(f: Callable[..., Any], x: Any, *constants: Any) -> Any:
@@ -104,7 +116,8 @@ _TRANSFORMS: dict[str, Callable[..., Any]] = {
 }
 
 
-# The user's own tensors, which stay as they are: a leaf is a detached alias. ------------------------------------------
+# The user's own tensors, which stay as they are: a leaf is a detached alias.
+# ------------------------------------------
 
 
 def _tensor_gradient(f: Callable[..., Any], x: Any, *constants: Any) -> Any:

@@ -1,4 +1,6 @@
-"""torch's modules, from three numbers to twelve layers, and what their users write: gradients as a list, no copy."""
+"""torch's modules, from three numbers to twelve layers, and what their users write: gradients as a
+list, no copy.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ def models() -> list[Model]:
     ]
 
 
-# The models -----------------------------------------------------------------------------------------------------------
+# The models
+# ------------------------------------------------------------------------------------------------
 
 
 def _linear() -> Any:
@@ -52,12 +55,17 @@ def _many_linears() -> Any:
 
 
 def _convolutions() -> Any:
-    blocks = [nn.Sequential(nn.Conv2d(16, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU()) for _ in range(20)]
+    blocks = [
+        nn.Sequential(nn.Conv2d(16, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU())
+        for _ in range(20)
+    ]
     return _regression(nn.Sequential(*blocks), (4, 16, 8, 8))
 
 
 def _transformer() -> Any:
-    layers = [nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True) for _ in range(12)]
+    layers = [
+        nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True) for _ in range(12)
+    ]
     return _regression(nn.Sequential(*layers), (4, 16, 32))
 
 
@@ -73,7 +81,8 @@ def _regression(model: nn.Module, shape: tuple[int, ...]) -> Any:
     return loss, outputs, model, (batch,)
 
 
-# What their users write -----------------------------------------------------------------------------------------------
+# What their users write
+# -----------------------------------------------------------------------------------------------
 
 
 def _transform(operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
@@ -88,7 +97,9 @@ def _compiled(operator: str, f: Callable[..., Any], prepared: bool) -> Callable[
     """
     if not prepared or operator not in _TRANSFORMS:
         return None
-    copied = FunctionType(f.__code__.replace(), f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    copied = FunctionType(
+        f.__code__.replace(), f.__globals__, f.__name__, f.__defaults__, f.__closure__
+    )
     return _transform(operator, torch.compile(copied), prepared)
 
 

@@ -16,7 +16,9 @@ class Lighthouse:
 
 
 def loss(lighthouse: Lighthouse, flashes: Any) -> Any:
-    """Negative log-likelihood of the places on the shore where its flashes were seen (a Cauchy distribution)."""
+    """Negative log-likelihood of the places on the shore where its flashes were seen (a Cauchy
+    distribution).
+    """
     xp = array_namespace(flashes)
     scaled = (flashes - lighthouse.along) / lighthouse.out
     return xp.mean(xp.log(1.0 + scaled * scaled)) + xp.log(lighthouse.out + 0.0 * flashes[0])

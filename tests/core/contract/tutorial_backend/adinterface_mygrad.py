@@ -18,8 +18,16 @@ class AutoMygrad(AutoBackend):
     name = "mygrad"
 
 
-NAMES = {"asarray": "astensor", "concat": "concatenate", "permute_dims": "transpose", "pow": "power", "bool": "bool_"}
-NAMES |= {f"a{f}": f"arc{f}" for f in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")} | {"cumulative_sum": "cumsum"}
+NAMES = {
+    "asarray": "astensor",
+    "concat": "concatenate",
+    "permute_dims": "transpose",
+    "pow": "power",
+    "bool": "bool_",
+}
+NAMES |= {f"a{f}": f"arc{f}" for f in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")} | {
+    "cumulative_sum": "cumsum"
+}
 
 
 class Namespace:
@@ -67,32 +75,86 @@ class Outputs(mygrad.operation_base.Operation):
         return self.cotangents[index]
 
 
-FIRST_ORDER_ONLY = "mygrad's backward pass leaves no graph; SecondOrder(AutoFiniteDifferences(), AutoMygrad()) works"
+FIRST_ORDER_ONLY = (
+    "mygrad's backward pass leaves no graph; SecondOrder(AutoFiniteDifferences(), AutoMygrad())"
+    " works"
+)
 ISSUES, DOCS = "https://github.com/rsokl/MyGrad/issues", "https://mygrad.readthedocs.io/en/latest"
 NEP = "https://numpy.org/neps/nep-0050-scalar-promotion.html"
 KNOWN = (  # reason, link, check, scenarios
-    ("no complex numbers", f"{DOCS}/generated/mygrad.Tensor.html", "runs", "complex/* */absolute-of-complex-zero */single-c*"),
-    ("no linear algebra but norm", f"{DOCS}/linalg.html", "runs", "*/inverse-by* *determinant* *solution* */process-*"),
-    ("no sort", f"{DOCS}/tensor_manipulation.html", "runs", "functions/sorted-by* kinks/sorted-ties kinks/median-of-ties"),
-    ("no way to be told a derivative", ISSUES, "runs", "rules/host* rules/i* rules/root rules/linear-* crossings/d*"),
-    ("no sign, round or abs()", f"{DOCS}/tensor.html", "runs", "kinks/sign control-flow/newton-root rules/straight-through"),
-    ("x * 2.0 of float32 is float64", NEP, "dtype", "precision/cubes-by-value-and-gradient precision/waves-by-[lpv]*"),
-    ("x * 2.0 of float32 is float64", NEP, "[dp][tr]*", "*/zero-d-array */half-*-by-[lpv]* */big-*-single-by-[lpv]*"),
-    (FIRST_ORDER_ONLY, f"{ISSUES}/442", "runs", "*hessian* *hvp* *second-derivative* zoo/diagonal-* */pendulum-stiffness"),
-    (FIRST_ORDER_ONLY, f"{ISSUES}/442", "runs", "*/curves-of-constant-* kinks/absolute-cubed kinks/rectified-an* */minimal-*"),
+    (
+        "no complex numbers",
+        f"{DOCS}/generated/mygrad.Tensor.html",
+        "runs",
+        "complex/* */absolute-of-complex-zero */single-c*",
+    ),
+    (
+        "no linear algebra but norm",
+        f"{DOCS}/linalg.html",
+        "runs",
+        "*/inverse-by* *determinant* *solution* */process-*",
+    ),
+    (
+        "no sort",
+        f"{DOCS}/tensor_manipulation.html",
+        "runs",
+        "functions/sorted-by* kinks/sorted-ties kinks/median-of-ties",
+    ),
+    (
+        "no way to be told a derivative",
+        ISSUES,
+        "runs",
+        "rules/host* rules/i* rules/root rules/linear-* crossings/d*",
+    ),
+    (
+        "no sign, round or abs()",
+        f"{DOCS}/tensor.html",
+        "runs",
+        "kinks/sign control-flow/newton-root rules/straight-through",
+    ),
+    (
+        "x * 2.0 of float32 is float64",
+        NEP,
+        "dtype",
+        "precision/cubes-by-value-and-gradient precision/waves-by-[lpv]*",
+    ),
+    (
+        "x * 2.0 of float32 is float64",
+        NEP,
+        "[dp][tr]*",
+        "*/zero-d-array */half-*-by-[lpv]* */big-*-single-by-[lpv]*",
+    ),
+    (
+        FIRST_ORDER_ONLY,
+        f"{ISSUES}/442",
+        "runs",
+        "*hessian* *hvp* *second-derivative* zoo/diagonal-* */pendulum-stiffness",
+    ),
+    (
+        FIRST_ORDER_ONLY,
+        f"{ISSUES}/442",
+        "runs",
+        "*/curves-of-constant-* kinks/absolute-cubed kinks/rectified-an* */minimal-*",
+    ),
 )
 
 
 class MygradBackend(Backend):
     libraries = (MygradLibrary(),)
-    known_failures = tuple(KnownFailure(name, check, why, link) for why, link, check, names in KNOWN for name in names.split())
+    known_failures = tuple(
+        KnownFailure(name, check, why, link)
+        for why, link, check, names in KNOWN
+        for name in names.split()
+    )
 
     def pullback(self, function, leaves, *, differentiable=False):
         roots = [Root(leaf, constant=False) for leaf in leaves]
         outputs, aux = function(*[+root for root in roots])
         last = mygrad.execute_op(Outputs, *outputs)
         nodes, lock = graph(last, *aux, *leaves), threading.Lock()
-        if {id(x) for x in nodes if isinstance(x, Root) and x.creator is None} - {id(root) for root in roots}:
+        if {id(x) for x in nodes if isinstance(x, Root) and x.creator is None} - {
+            id(root) for root in roots
+        }:
             raise NotDifferentiableError(FIRST_ORDER_ONLY)
 
         def back(cotangents):
@@ -103,13 +165,19 @@ class MygradBackend(Backend):
                 for node in nodes:
                     if node.creator is not None and node._grad is not None:
                         copy(node.creator).backward(node._grad)
-                return tuple(np.zeros_like(root.data) if root._grad is None else root._grad for root in roots)
+                return tuple(
+                    np.zeros_like(root.data) if root._grad is None else root._grad for root in roots
+                )
 
-        return Pullback(tuple(np.asarray(y) for y in outputs), aux.map(np.asarray), back, not last.constant)
+        return Pullback(
+            tuple(np.asarray(y) for y in outputs), aux.map(np.asarray), back, not last.constant
+        )
 
 
 def graph(*ends):
-    """The tensors that these were computed from, and these, each before those that it was computed from."""
+    """The tensors that these were computed from, and these, each before those that it was computed
+    from.
+    """
     order, seen, stack = [], set(), [(end, False) for end in ends]
     while stack:
         node, done = stack.pop()
@@ -117,5 +185,8 @@ def graph(*ends):
             order.append(node)
         elif isinstance(node, mygrad.Tensor) and not node.constant and id(node) not in seen:
             seen.add(id(node))
-            stack += [(node, True), *((parent, False) for parent in (node.creator.variables if node.creator else ()))]
+            stack += [
+                (node, True),
+                *((parent, False) for parent in (node.creator.variables if node.creator else ())),
+            ]
     return order[::-1]

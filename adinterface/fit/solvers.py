@@ -87,8 +87,9 @@ def minimize(
     >>> from adinterface import AutoFiniteDifferences
     >>> from adinterface.fit import minimize
     >>> bowl = lambda m: (m["a"] - 1) ** 2 + (m["b"] + 2) ** 2
-    >>> {name: round(x, 3) for name, x in minimize(bowl, AutoFiniteDifferences(), {"a": 0.0, "b":
-    0.0}).x.items()} {'a': 1.0, 'b': -2.0}
+    >>> {name: round(x, 3) for name, x in minimize(bowl, AutoFiniteDifferences(), {"a": 0.0,
+    ...     "b": 0.0}).x.items()}
+    {'a': 1.0, 'b': -2.0}
     """
     _refuse(
         "minimize", options, {"jac": "", "hess": "", "hessp": "", "args": "", "fun": "", "x0": ""}

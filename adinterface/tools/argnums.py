@@ -43,7 +43,7 @@ def with_argnums(
 
     >>> from adinterface import AutoFiniteDifferences, gradient
     >>> by_last = with_argnums(gradient, lambda x, y, *, scale=1.0: x * y * scale,
-    AutoFiniteDifferences(), -1)
+    ...     AutoFiniteDifferences(), -1)
     >>> round(by_last(2.0, 3.0, scale=5.0), 6)
     10.0
     """

@@ -237,8 +237,9 @@ def check_gradient(
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, check_gradient
-    >>> check_gradient(lambda p: (p["x"] ** 3).sum(), AutoFiniteDifferences(), {"x": np.array([1.0,
-    2.0])}).ok True
+    >>> check_gradient(lambda p: (p["x"] ** 3).sum(), AutoFiniteDifferences(),
+    ...     {"x": np.array([1.0, 2.0])}).ok
+    True
     """
     require_function("check_gradient", f)
     if directions < 1:

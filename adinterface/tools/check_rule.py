@@ -99,8 +99,8 @@ def check_rule(
     >>> from adinterface import array_namespace
     >>> from adinterface.rules import scalar_rule
     >>> from adinterface.tools import check_rule
-    >>> sine = scalar_rule(lambda x: array_namespace(x).sin(x), lambda value, x:
-    array_namespace(x).cos(x))
+    >>> sine = scalar_rule(lambda x: array_namespace(x).sin(x), lambda value,
+    ...     x: array_namespace(x).cos(x))
     >>> check_rule(sine, np.array([0.3, 1.2])).ok
     True
     """

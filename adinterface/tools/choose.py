@@ -85,7 +85,8 @@ def choose(
     >>> from adinterface import AutoAutograd, AutoFiniteDifferences, derivative
     >>> from adinterface.tools import choose
     >>> choose(derivative, lambda x: x**3, 2.0, backends=[AutoAutograd(),
-    AutoFiniteDifferences()]).backend AutoAutograd()
+    ...     AutoFiniteDifferences()]).backend
+    AutoAutograd()
     """
     call = "choose(operator, f, *args)"
     operation = require_operator(call, operator)

@@ -88,8 +88,8 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, compare, gradient
-    >>> report = compare(gradient, lambda p: (p["x"] ** 2).sum(), [AutoFiniteDifferences()], {"x":
-    np.ones(3)})
+    >>> report = compare(gradient, lambda p: (p["x"] ** 2).sum(), [AutoFiniteDifferences()],
+    ...     {"x": np.ones(3)})
     >>> report.agree(), report[AutoFiniteDifferences()].evaluations
     (True, 13)
     """

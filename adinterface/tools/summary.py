@@ -74,8 +74,8 @@ def summary(tree: Any) -> Summary:
 
     >>> from adinterface import AutoFiniteDifferences, gradient
     >>> from adinterface.tools import summary
-    >>> summary(gradient(lambda p: p["w"] * p["b"], AutoFiniteDifferences(), {"w": 3.0,
-    ...     "b": 4.0, "name": "line"}))
+    >>> summary(gradient(lambda p: p["w"] * p["b"], AutoFiniteDifferences(), {"w": 3.0, "b": 4.0,
+    ...     "name": "line"}))
     leaf      library  dtype  shape  norm
     --------  -------  -----  -----  ----
     [0]['w']  python   float  ()     4

@@ -57,8 +57,9 @@ def gradient(
     does not depend on any argument, where the engine can tell.
 
     >>> from adinterface import AutoFiniteDifferences, gradient
-    >>> [round(g, 6) for g in gradient(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0,
-    5.0)] [15.0, 10.0, 6.0]
+    >>> [round(g, 6) for g in gradient(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0,
+    ...     3.0, 5.0)]
+    [15.0, 10.0, 6.0]
     """
     gradients: tuple[Any, ...] = run(GRADIENT, backend, f, args, kwargs)
     return gradients

@@ -60,7 +60,8 @@ def hvp(
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, hvp
     >>> hvp(lambda x: (x**3).sum(), AutoFiniteDifferences(), np.array([1.0, 2.0]), np.array([1.0,
-    1.0])).round(5) array([ 6., 12.])
+    ...     1.0])).round(5)
+    array([ 6., 12.])
     """
     return run(HVP, backend, f, (x, v, *constants), kwargs)
 

@@ -47,7 +47,8 @@ def root(f: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = 
     ...         x = x - g(x) * 1e-6 / (g(x + 1e-6) - g(x))
     ...     return x
     >>> round(gradient(lambda a: root(lambda x, a: x * x - a, 1.0, a, solver=newton),
-    AutoFiniteDifferences(), 4.0)[0], 4) 0.25
+    ...     AutoFiniteDifferences(), 4.0)[0], 4)
+    0.25
     """
     solver = _required("root", f, solver, "lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x")
     return _root(x0, *args, f=f, solver=solver)

@@ -42,9 +42,10 @@ def while_loop(
             raise TypeError(f"while_loop: {name} must be callable, not {described(f)}.")
     tree = LoopTree(init, "carry")
     brought = engine_among(tree.leaves, condition, body)
-    return attempts(
+    carried: CarryT = attempts(
         "while_loop", tree, brought, lambda carry, home: _run(condition, body, carry, home)
-    )  # type: ignore[no-any-return]
+    )
+    return carried
 
 
 def computed_bounds(lower: Any, upper: Any, body: Callable[[Any, Any], Any], tree: LoopTree) -> Any:

@@ -856,8 +856,8 @@ _FIELD = "{} is an attribute that is not a field but holds a floating array, whi
     "Constant(...)."  # fmt: skip
 _NO_END = "... itself, so there is no end to it. Leave such a reference out, or hold a weakref.ref."
 _SUBCLASS = (
-    "a subclass of numpy.ndarray whose meaning an engine would drop. Pass numpy.asarray(x), or wrap"
-    " it in Constant(...)."
+    "a subclass of numpy.ndarray whose meaning an engine would drop. Pass numpy.asarray(x),"
+    " wrap it in Constant(...), or register the class with register_node."
 )
 _DTYPE = "which no engine differentiates. Convert it to floating arrays (for example x.astype(float), or a dict of fields), " \
     "or wrap it in " \

@@ -219,7 +219,8 @@ class AutoTorch(
     compile: a prepared `gradient` or `value_and_gradient` runs f through `torch.compile`, with its
         backward pass. Other operators are not compiled: torch cannot differentiate compiled code
         twice.
-    create_graph: keeps results in torch's graph, so that torch can differentiate them again.
+    create_graph: keeps results in torch's graph, so that torch can differentiate them again:
+        `.backward()` of a result then reaches weights that f captures.
     chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; 1 turns
         batching off; None allows 64 MiB of seeds.
     device: the device of the computation (`"cuda"`, `torch.device(...)`); None leaves each tensor

@@ -637,6 +637,11 @@ NUMPY = NumpyLibrary()
 PYTHON = PythonNumbers()
 
 
+_PLAIN = (
+    "Pass numpy.asarray(x), wrap it in Constant(...), or register the class with register_node."
+)
+
+
 def check_ndarray(x: np.ndarray[Any, Any], path: str) -> None:
     """Refuse arrays whose meaning a gradient would lose: subclasses, and dtypes that hide floating
     numbers.
@@ -645,7 +650,7 @@ def check_ndarray(x: np.ndarray[Any, Any], path: str) -> None:
         raise ConversionError(
             f"{path} is {an(f'{type(x).__module__}.{type(x).__qualname__}')}, a subclass of"
             " numpy.ndarray whose meaning an engine would drop."
-            f" {advice(x) or 'Pass numpy.asarray(x), or wrap it in Constant(...).'}"
+            f" {advice(x) or _PLAIN}"
         )
     if x.dtype.kind == "O" or (x.dtype.names and has_floats(x.dtype)):
         what = "object" if x.dtype.kind == "O" else "structured"

@@ -47,6 +47,9 @@ def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     the argument, in every mode: the holomorphic derivative, if f is holomorphic. Of any other f it
     is half of the derivative; pass the real and imaginary parts as two arguments to get all of it.
 
+    Wrap auxiliary results in `Constant`; their entry is None. On torch, `.backward()` of the result
+    reaches captured weights only with `AutoTorch(create_graph=True)`.
+
     Raises as `gradient` does; OutputError if nothing in the result of f has a derivative.
 
     >>> import numpy as np

@@ -20,7 +20,7 @@ import pytest
 import torch
 from backends_table import assert_tree, each_backend, rtol_of
 
-from adinterface import Constant, gradient, register_node, tree
+from adinterface import Constant, gradient, register_node, tree, value_and_gradient
 
 X = np.array([1.0, 2.0])
 Y = np.array([[3.0, -1.0, 0.5]])
@@ -512,3 +512,37 @@ def test_a_field_that_only_its_class_has_is_differentiated(backend):
         model.s = 3.0
     (found,) = gradient(lambda m: (m.w**2).sum(), backend, Unset(np.array([1.0, 2.0])))
     np.testing.assert_allclose(found.w, [2.0, 4.0], rtol=1e-4)
+
+
+class Unit(np.ndarray):
+    """An array with a unit, as astropy and pint have them."""
+
+    def __array_finalize__(self, made_from):
+        self.unit = getattr(made_from, "unit", None)
+
+
+@each_backend
+def test_a_registered_subclass_of_ndarray_is_a_node(backend):
+    """Of arguments, in a Constant, and in what f returns beside its scalar."""
+    register_node(
+        Unit,
+        lambda u: ([np.asarray(u)], u.unit),
+        lambda unit, children: with_unit(children[0], unit),
+    )
+    x = with_unit(np.array([1.0, 2.0]), "m")
+    f = lambda x, c: ((x.view(np.ndarray) if isinstance(x, Unit) else x).sum(), c)
+    (value, aux), (slope, none) = value_and_gradient(f, backend, x, Constant(x))
+    assert type(slope) is Unit
+    assert slope.unit == "m"
+    assert slope.tolist() == [1.0, 1.0]
+    assert type(aux) is Unit
+    assert aux.unit == "m"
+    assert none is None
+
+
+def with_unit(x, unit):
+    if not isinstance(x, np.ndarray):
+        return x
+    x = x.view(Unit)
+    x.unit = unit
+    return x

@@ -176,8 +176,8 @@ def pullback(
 
     `back(cotangent)` gives a tuple with one entry for each argument, as `gradient` does; it is the
     adjoint of the pushforward in the real inner product Re sum(conj(a) b). It can be called
-    repeatedly. On torch it reaches captured weights only with `AutoTorch(create_graph=True)`.
-    Mutable leaves are copied, so later writes to the arguments do not change its
+    repeatedly. On torch, `.backward()` of a result reaches captured weights only with
+    `AutoTorch(create_graph=True)`. Mutable leaves are copied, so later writes to the arguments do not change its
     result. (The parameters of an `nn.Module` are not copied: torch raises if they change before
     `back`.) `back.stacked(cotangents)` takes a leading axis.
 
@@ -205,9 +205,9 @@ def pushforward(
     """`(value, tangent)`: the value of f, and its derivative in one direction.
 
     args, tangents: tuples; each tangent has its argument's structure and shapes, None is zero (and
-    is what a Constant has). On torch the result reaches captured weights only with
-    `AutoTorch(create_graph=True)`. The tangent of the value has the value's structure; None for a leaf
-    without a derivative.
+    is what a Constant has). The tangent of the value has the value's structure; None for a leaf
+    without a derivative. On torch, `.backward()` of a result reaches captured weights only with
+    `AutoTorch(create_graph=True)`.
 
     Raises TreeError, naming the path, for a tangent that does not match, TypeError if `args` or
     `tangents` is no tuple.

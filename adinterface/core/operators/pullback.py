@@ -176,10 +176,12 @@ def pullback(
 
     `back(cotangent)` gives a tuple with one entry for each argument, as `gradient` does; it is the
     adjoint of the pushforward in the real inner product Re sum(conj(a) b). It can be called
-    repeatedly. On torch, `.backward()` of a result reaches captured weights only with
-    `AutoTorch(create_graph=True)`. Mutable leaves are copied, so later writes to the arguments do not change its
-    result. (The parameters of an `nn.Module` are not copied: torch raises if they change before
-    `back`.) `back.stacked(cotangents)` takes a leading axis.
+    repeatedly. `back.stacked(cotangents)` takes a leading axis.
+
+    Mutable leaves are copied, so later writes to the arguments do not change what `back` gives. The
+    parameters of an `nn.Module` are not copied: torch raises if they change before `back`. On
+    torch, `.backward()` of a result reaches captured weights only with
+    `AutoTorch(create_graph=True)`.
 
     On an engine without reverse mode, `back` takes one pushforward for each number in the
     arguments.

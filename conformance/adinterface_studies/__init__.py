@@ -20,18 +20,12 @@ STUDIES = {
         "functions.command",
         "each function of the Array API, NumPy, SciPy on every engine: docs/numpy, docs/scipy",
     ),
-    "special": ("functions.special_sources", "what each engine has of scipy.special: docs/scipy"),
-    "overhead": ("functions.overhead", "what `numpy_function` adds to an operation: docs/numpy"),
     "fuzz": ("fuzz", "random programs on every engine, shrunk by Hypothesis: docs/conformance"),
     "torch": (
         "torch_operators",
         "every function of torch on the ways that AutoTorch chooses: docs/backends",
     ),
-    "batched": ("batches", "`batched` beside loops: docs/batched"),
-    "differences": (
-        "differences.command",
-        "accuracy and evaluations of finite differences: docs/differences",
-    ),
+    "differences": ("differences", "accuracy of finite differences: docs/differences"),
     "distributed": (
         "distributed.command",
         "gradients over several processes, on a cluster too: docs/devices",

@@ -80,19 +80,6 @@ TABLES = {
         " time of NumPy or SciPy for the value.",
         "functions --sweep --dtype float64 --dtype float32 --costs",
     ),
-    "overhead": Table(
-        "Table: the cost of numpy_function",
-        "Microseconds of one operation on ten numbers, and what `numpy_function` adds to it.",
-        "overhead --backend AutoTorch --backend AutoAutograd",
-    ),
-    "batched": Table(
-        "Table: batched calls",
-        "Milliseconds of the gradients of 1,000 examples, for a network with a hidden layer of 16"
-        " units in float64: a loop over prepared gradients, a plain `batched` call, and a prepared"
-        " one.",
-        "batched",
-        "text",
-    ),
     "leaves": Table(
         "Table: many leaves",
         "A prepared gradient of a tree of n leaves with three numbers each; `first` has the"
@@ -115,6 +102,8 @@ TABLES = {
 #: Pages of tables that are no longer made; each says when, and with which versions, it was
 #: measured.
 FINISHED = {
+    "overhead": "Table: the cost of numpy_function",
+    "batched": "Table: batched calls",
     "packages": "Table: functions of packages",
     "judge": "Table: verdicts of check_gradient",
     "rules": "Table: the cost of rules, and of one engine inside another",

@@ -16,7 +16,6 @@ from adinterface_studies.benchmark.command import backends
 from adinterface_studies.benchmark.engine_code import LEAVES
 from adinterface_studies.benchmark.memory import high_water, peak, reset_high_water
 from adinterface_studies.benchmark.timing import Calls
-from adinterface_studies.functions.overhead import OPERATIONS
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch
 from adinterface.core.contract import registry
@@ -285,26 +284,11 @@ def test_engines_without_models_or_a_yardstick(monkeypatch):
     assert Calls(SIX, AutoAutograd(), "gradient", 3, "one-shot").handwritten() is None
 
 
-def test_the_overhead_of_each_operation_becomes_a_row_of_a_table(tmp_path, capsys):
-    table = tmp_path / "overhead.md"
-    assert (
-        studies(
-            [
-                "overhead",
-                "--backend",
-                "AutoTorch",
-                "--backend",
-                "AutoAutograd",
-                "--rounds",
-                "2",
-                "--markdown",
-                str(table),
-            ]
-        )
-        == 0
-    )
-    lines = table.read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "| operation | torch, us | added | autograd, us | added |"
-    assert len(lines) == len(OPERATIONS) + 4
-    assert {line.count("|") for line in lines} == {6}
-    assert capsys.readouterr().out.splitlines() == lines
+def test_the_accuracy_of_differences_becomes_a_table(capsys):
+    assert studies(["differences", "--problem", "beale", "--problem", "meyer x 10"]) == 0
+    heading, _, *rows = capsys.readouterr().out.splitlines()
+    assert heading.count("|") == rows[0].count("|") == 9
+    assert [row.split("|")[1].strip() for row in rows] == [
+        "adaptive", "complex", "central", "Hessian, adaptive", "Hessian, central",
+    ]  # fmt: skip
+    assert all(float(row.split("|")[2]) < 1e-5 for row in rows)

@@ -10,6 +10,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.ext.napoleon import GoogleDocstring
 
 import adinterface
 from adinterface import fit, loops, rules, sparse, tools, tree  # noqa: F401
@@ -23,7 +24,12 @@ author = "The adinterface authors"
 project_copyright = author
 release = version = adinterface.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+]
 exclude_patterns = ["_build", "demo", "tables/versions.md", "tables/performance.md"]
 nitpicky = False
 
@@ -46,7 +52,8 @@ html_show_sphinx = False
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
-_ENTRY = re.compile(r"^(\w+): (?=\S)")
+_ENTRY = re.compile(r"^(\w+(?:, \w+)*): (?=\S)")
+_SECTION = re.compile(r"^(Args|Attributes|Returns|Yields|Raises|Warns):$", re.M)
 
 
 def _fields_of(obj: Any) -> set[str]:
@@ -67,26 +74,33 @@ def _fields_of(obj: Any) -> set[str]:
 def _from_plain_text(
     app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
-    """Docstrings are plain text: code in single backticks, `name: text` for parameters and fields,
-    no other markup.
+    """Docstrings are plain text: code in single backticks, and for parameters and fields sections
+    in the Google form or `name: text`, no other markup.
     """
     end = next((i for i, line in enumerate(lines) if line.startswith(">>>")), len(lines))
     parts = re.split(r"(`+[^`]+`+)", "\n".join(lines[:end]))
     parts[::2] = [re.sub(r"([|*])", r"\\\1", part) for part in parts[::2]]
     parts[1::2] = [f"``{part.strip('`')}``" for part in parts[1::2]]
     lines[:end] = "".join(parts).split("\n")
-    known, inside = _fields_of(obj), False
+    if _SECTION.search("\n".join(lines)):
+        lines[:] = GoogleDocstring(lines, what=what, name=name, obj=obj).lines()
+        return
+    known, inside, others = _fields_of(obj), False, ""
     for i, line in enumerate(lines):
         found = _ENTRY.match(line)
-        if found and found[1] in known:
-            lines[i] = f":param {found[1]}: {line[found.end() :]}"
+        if found and known.issuperset(names := found[1].split(", ")):
+            lines[i] = f"{others}:param {names[0]}: {line[found.end() :]}"
+            # Several names share a text, which stands at the first of them.
+            others = "".join(f":param {name}: See {names[0]}.\n" for name in names[1:])
             inside = True
         elif not line.strip():
-            inside = False
+            lines[i], inside, others = others + line, False, ""
         # The sentence of the entry goes on, or another paragraph begins.
         elif inside and not line.startswith(" "):
-            lines[i] = f"\n{line}" if lines[i - 1].endswith(".") else f"    {line}"
-            inside = not lines[i - 1].endswith(".")
+            ended = lines[i - 1].endswith(".")
+            lines[i] = f"{others}\n{line}" if ended else f"    {line}"
+            inside, others = not ended, "" if ended else others
+    lines.append(others)
     lines[:] = "\n".join(lines).split("\n")
 
 

@@ -29,9 +29,8 @@ class Storage:
     """An engine's array as a root, or as a view of another.
 
     _origin: of a root, the memory order of its elements, with the slowest axis first ("01" is C
-        order, "10" Fortran order); ""
-    for an unknown order; None for a result of which NumPy would make a number if it is 0-d; or one
-    of the three names below.
+        order, "10" Fortran order); "" for an unknown order; None for a result of which NumPy would
+        make a number if it is 0-d; or one of the three names below.
     _view: how a view is made from its source; None for a root.
     _views: weak references to the views of it: one, or `Several`.
     """

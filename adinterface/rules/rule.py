@@ -92,19 +92,18 @@ def rule(f: Any = None, /, *, host: bool | Callable[..., Any] = False) -> Any:
 
     `@f.pullback` takes `(cotangent, value, *args, **keywords)` and returns a tuple with one
     cotangent for each positional argument. `@f.pushforward` takes `(tangents, value, *args,
-    **keywords)` and returns the tangent of the value. One of them is
-    enough: the other is its transpose. With neither, f's code is differentiated. Arguments and
-        value are trees. Keyword-only
+    **keywords)` and returns the tangent of the value. One of them is enough: the other is its
+    transpose. With neither, f's code is differentiated. Arguments and value are trees. Keyword-only
     arguments are constants, and the signature binds defaults. Captured values are not
     differentiated; where the engine can tell, it is an error if they should be. Second derivatives
     differentiate the code of the derivatives.
 
     host: f itself runs on copies of the arguments as NumPy arrays, on any engine: SciPy or compiled
-        code. `@rule(host=True)`
-    runs f once more, at ones, where JAX compiles the call and must know its shapes;
-    `@rule(host=like)` takes them from `like(*args, **keywords)`. All but numbers must then be the
-    same in each call, Python's ints and strings too. The derivatives are still neutral code, which
-    may call such rules, and may write into the cotangent or tangents.
+        code. `@rule(host=True)` runs f once more, at ones, where JAX compiles the call and must
+        know its shapes; `@rule(host=like)` takes them from `like(*args, **keywords)`. All but
+        numbers must then be the same in each call, Python's ints and strings too. The derivatives
+        are still neutral code, which may call such rules, and may write into the cotangent or
+        tangents.
 
     A call with NumPy arrays and numbers alone, as in finite differences, runs f itself.
     Raises RuleError, the same on every engine, for a derivative's result that does not fit, and for

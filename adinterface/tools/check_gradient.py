@@ -220,15 +220,13 @@ def check_gradient(
         wrap it.
 
     gradient: what is checked in place of the backend's gradient, called as `gradient(*args,
-        **kwargs)`: a prepared call of
-    `gradient` or `value_and_gradient`, or a function that returns a tuple with an entry for each
-    argument, as `gradient` does.
+        **kwargs)`: a prepared call of `gradient` or `value_and_gradient`, or a function that
+        returns a tuple with an entry for each argument, as `gradient` does.
     seed: of the random directions; the same seed gives the same directions.
     directions: how many directions move all leaves.
     rtol: the accepted difference of the two slopes, relative to their size; None takes eps^(3/5) of
-        the coarsest dtype (4e-10
-    for float64, 7e-5 for float32), and eps^(2/5) (5e-7, 2e-3) where f is too rough for more. The
-    estimated error of the differences is added.
+        the coarsest dtype (4e-10 for float64, 7e-5 for float32), and eps^(2/5) (5e-7, 2e-3) where f
+        is too rough for more. The estimated error of the differences is added.
 
     Returns a `GradientCheck`, true if the gradient is right; it names each wrong leaf with both
     slopes. Where f has a kink (its slopes ahead and behind differ), any result between them counts

@@ -110,8 +110,8 @@ def check_neutral(
     """Run f on `array_api_strict`, which implements only the Array API standard, and traced by
     every installed engine.
 
-    f, args, kwargs: as for `gradient`; f may return any tree. It is written with `xp =
-        array_namespace(x)`.
+    f, args, kwargs: as for `gradient`; f may return any tree, and takes its functions from
+        `array_namespace(x)`.
     backends: instead of all installed ones.
 
     Returns a `NeutralCheck`, true if f runs everywhere and returns the numbers that it returns with

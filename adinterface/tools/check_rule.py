@@ -80,12 +80,11 @@ def check_rule(
     """Compare the derivatives of a rule with finite differences of its primal, in both modes.
 
     f: made by `rule`, `scalar_rule` or `differentiate_with`. args, keywords: the point, NumPy
-        arrays and numbers away from
-    kinks.
+        arrays and numbers away from kinks.
     backend: the engine that uses the rule; None takes the first that is installed.
     seed: of the random directions. rtol: the accepted relative error; None takes eps^(1/2) of the
-        coarsest dtype (1.5e-8 in
-    double precision). The estimated errors of differences and of the rule's own rounding are added.
+        coarsest dtype (1.5e-8 in double precision). The estimated errors of differences and of the
+        rule's own rounding are added.
 
     Checks the derivatives' results (a cotangent for each argument, structure, shape, dtype); each
     cotangent and each part of the tangent along a random direction (None where the value depends is

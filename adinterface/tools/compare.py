@@ -65,12 +65,11 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
     such as a model in PyTorch and its port to JAX; the arguments may be of any library.
 
     operator: one of this package's operators. The maps of `pullback` and `linearize` are applied
-        once, to the same random
-    direction on every backend, and the results are compared.
-    backends: a list of backend values. The first that succeeds and is not finite differences is the
-        reference; the
-    first that succeeds if there is none.
-    args, kwargs: the operator's arguments after the backend.
+        once, to the same random direction on every backend, and the results are compared.
+    args: the list of backend values, or the dict, and the operator's arguments after the backend.
+        The first backend that succeeds and is not finite differences is the reference; the first
+        that succeeds if there is none.
+    kwargs: the operator's keywords.
 
     For each backend: the result; the largest difference from the reference, for each leaf with its
     path; the time of the first call and the median of later ones (at least one, for about 0.2 s);

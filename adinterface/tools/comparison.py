@@ -75,14 +75,12 @@ class Comparison(Verdict):
         leaf. Leaves at a kink of f, where each engine's result is acceptable, agree.
 
         rtol: None takes eps^(3/5) of the call's coarsest dtype (4e-10 for float64, 7e-5 for
-        float32). If one side is finite
-            differences, 100 times the error that its method is known for where that is more: 4e-10
-            for adaptive ones, 2e-8 for their second derivatives; or the error that they estimate of
-            this call. At most eps^(2/5) (5e-7, 2e-3) and eps^(3/10) (2e-5, 8e-3), which fixed steps
-            take.
+            float32). If one side is finite differences, 100 times the error that its method is
+            known for where that is more: 4e-10 for adaptive ones, 2e-8 for their second
+            derivatives; or the error that they estimate of this call. At most eps^(2/5) (5e-7,
+            2e-3) and eps^(3/10) (2e-5, 8e-3), which fixed steps take.
         atol: None takes 100 eps of the largest number of the whole result; with finite differences
-        ten times that error, at
-            most 10 eps^(2/3), and 10 eps^(1/2) for second derivatives.
+            ten times that error, at most 10 eps^(2/3), and 10 eps^(1/2) for second derivatives.
         """
         return (
             not any(m.error for m in self.backends)

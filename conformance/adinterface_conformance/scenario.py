@@ -27,8 +27,7 @@ class Scenario:
         `pullback` the arguments only (see `seed`), for `pushforward` and `linearize` too (see
         `tangents`).
     expected: the result of the operator, in closed form or computed independently with NumPy; None
-        if only the laws are
-    checked.
+        if only the laws are checked.
     seed: the cotangent of a `pullback`; tangents: for `pushforward` and `linearize`, one for each
         argument.
     tags: such as `tree`, `complex`, `empty`, `float32`, `kink`, `second-order`, `many-leaves`,

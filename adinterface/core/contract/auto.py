@@ -243,13 +243,11 @@ class AutoAutograd(AutoBackend, package="'adinterface[autograd]'"):
     """HIPS autograd: NumPy code, on the CPU.
 
     mode: `"forward"` uses forward rules: those of autograd where they are right, else ours; a
-    function without one
-        transposes its reverse rule. `"reverse"` transposes the whole reverse pass for forward
-        derivatives. None lets the operator choose: forward rules for `pushforward` and
-        `derivative`, one transposed reverse pass for `linearize`.
+        function without one transposes its reverse rule. `"reverse"` transposes the whole reverse
+        pass for forward derivatives. None lets the operator choose: forward rules for `pushforward`
+        and `derivative`, one transposed reverse pass for `linearize`.
     executor: computes rows or columns of a `jacobian`, and entries of a `batched` call, on workers
-    (see
-        `AutoFiniteDifferences`).
+        (see `AutoFiniteDifferences`).
     """
 
     name = "autograd"

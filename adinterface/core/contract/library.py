@@ -389,14 +389,12 @@ class Library(LibraryShortcuts, ABC):
         """The value of a function that the engine cannot trace, as constants of this library.
 
         function: takes the arrays, untraced, of this library or of NumPy, and returns such arrays.
-        Messages may use its
-            `__name__`. It raises if a later value has another structure than the first, that of
-            `example` if that was called.
+            Messages may use its `__name__`. It raises if a later value has another structure than
+            the first, that of `example` if that was called.
         example: returns NumPy arrays with the shapes and dtypes of the function's results, for an
-        engine that compiles before
-            there are numbers. It then compares those of the results. `function.fixes` says whether
-            the value has Python values, too, which are those of `example`; so the function must run
-            in each call, also if none of its results is used.
+            engine that compiles before there are numbers. It then compares those of the results.
+            `function.fixes` says whether the value has Python values, too, which are those of
+            `example`; so the function must run in each call, also if none of its results is used.
 
         By default a traced array raises, because its derivative would be lost.
         """

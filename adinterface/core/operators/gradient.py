@@ -36,11 +36,10 @@ def gradient(
     """The gradient of a real scalar function with respect to every positional argument.
 
     Returns a tuple with one entry for each argument, of that argument's own type, structure,
-    shapes, dtypes and
-    devices: a dict for a dict, a dataclass for a dataclass, an `nn.Module` for an `nn.Module`, a
-        float for a float
-    or an int. A leaf without a gradient (a string, a callable, an integer inside a tree) is None
-    there; so is an argument wrapped in `Constant`. A floating leaf that f does not use has zeros.
+    shapes, dtypes and devices: a dict for a dict, a dataclass for a dataclass, an `nn.Module` for
+    an `nn.Module`, a float for a float or an int. A leaf without a gradient (a string, a callable,
+    an integer inside a tree) is None there; so is an argument wrapped in `Constant`. A floating
+    leaf that f does not use has zeros.
 
     f: called with the arguments, whose arrays are converted to the engine's type; returns a real
         0-d scalar.

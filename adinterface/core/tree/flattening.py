@@ -342,8 +342,7 @@ def flatten(
     name: of the tree, in error messages. alone: whether the tree is a whole argument, which is
         promoted if it is an integer.
     with_frozen: whether to include what an owner has frozen, as in a gradient. Raises TreeError for
-        a tree that contains
-    itself, or is nested too deep.
+        a tree that contains itself, or is nested too deep.
     """
     leaves = [] if leaves is None else leaves
     place = _Place(lambda n: name if isinstance(name, str) else name(), alone=alone)

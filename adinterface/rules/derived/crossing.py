@@ -49,8 +49,7 @@ def differentiate_with(
     `backend` over `backend`. Called by the same engine, f's code is differentiated.
 
     prepared: keep the plans of f and its derivatives, and compile them where the backend compiles,
-        as `prepare` does. This is
-    much faster on JAX, for a pure f; captured values are then fixed.
+        as `prepare` does. This is much faster on JAX, for a pure f; captured values are then fixed.
 
     Compiled JAX code calls f back on the host. While JAX traces, f runs once, at ones, to find the
     shapes of its value.

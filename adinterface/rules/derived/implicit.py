@@ -31,9 +31,8 @@ def root(f: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = 
     f: neutral code, differentiable at the root; returns an array of x's shape. For complex x it
         need not be holomorphic.
     x0: the start. `solver(g, x0)` is called with g(x) = f(x, *args) on NumPy arrays and returns the
-        root, for example
-    `lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x`. The root does not depend on x0, so its
-    derivative is zero.
+        root, for example `lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x`. The root does not
+        depend on x0, so its derivative is zero.
     args: trees; captured values are not differentiated.
 
     The n x n Jacobian of f is formed and factored; for complex x that of 2n real numbers.

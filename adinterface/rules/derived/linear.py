@@ -33,14 +33,12 @@ def linear_solve(
     matvec: neutral code; takes and returns arrays of b's shape and dtype. What it captures is not
         differentiated.
     solver: `solver(product, b)`, called with product(x) = matvec(x, *args) on NumPy arrays, returns
-        x, for example
-    `lambda product, b: scipy.sparse.linalg.gmres(LinearOperator((n, n), product), b,
-    rtol=1e-12)[0]`.
+        x, for example `lambda product, b: scipy.sparse.linalg.gmres(LinearOperator((n, n),
+        product), b, rtol=1e-12)[0]`.
     transposed: the product with the transpose, `transposed(x, *args)`, which reverse mode solves
-        with; matvec itself for a
-    symmetric matrix. It does not conjugate: of a product with the adjoint, as `rmatvec` of SciPy,
-    it is `conj(rmatvec(conj(x)))`. None: the matrix is formed, by one matvec for each number in b,
-    by two for a complex one.
+        with; matvec itself for a symmetric matrix. It does not conjugate: of a product with the
+        adjoint, as `rmatvec` of SciPy, it is `conj(rmatvec(conj(x)))`. None: the matrix is formed,
+        by one matvec for each number in b, by two for a complex one.
 
     Derivatives of any order, forward and reverse: each takes one more solution, with the matrix or
     with its transpose.

@@ -39,16 +39,16 @@ def scan(
     number of steps; elsewhere this is a Python loop.
 
     init: a tree. Its numbers and arrays keep their shape and dtype from step to step; other values
-        (None, strings, Constants)
-    are unchanged. A Python number is a 0-d array in the loop. Its dtype is the widest floating
-    dtype among the arrays of init and xs, or that which f returns if it is wider.
+        (None, strings, Constants) are unchanged. A Python number is a 0-d array in the loop. Its
+        dtype is the widest floating dtype among the arrays of init and xs, or that which f returns
+        if it is wider.
     xs: a tree of arrays of one length; each step gets a Constant whole. None, with `length`, for no
         slices.
     length: the number of steps; not needed with xs. reverse: runs from the last slice to the first.
     checkpoint: store the carry of every so many steps only, and compute the steps between again in
-        a reverse-mode derivative.
-    This needs memory for `length / checkpoint + checkpoint` steps instead of `length`, and one more
-    evaluation of f. True takes the square root of the length. Finite differences store nothing.
+        a reverse-mode derivative. This needs memory for `length / checkpoint + checkpoint` steps
+        instead of `length`, and one more evaluation of f. True takes the square root of the length.
+        Finite differences store nothing.
 
     f must be pure. Inside `numpy_function`, f is NumPy code too.
 

@@ -167,8 +167,7 @@ def decide(
     slopes, rounding, residues: (lines, steps, outputs). The worst output decides. Other parameters
         as for `next_step`.
     residues: the difference of f at the point from the mean of f ahead and behind; None where f at
-        the point is used in the
-    slopes.
+        the point is used in the slopes.
     lengths: the steps.
     """
     if not slopes.shape[2]:

@@ -246,14 +246,8 @@ ON_DEVICES = {
 def _of_several_processes():
     x = spread(X, line(AxisType.Auto), "devices")
     assert not x.is_fully_addressable
-    message = (
-        "A JAX array of shape (8,) lies in parts on devices of several processes, so this one has"
-        " no numbers of the others. Differentiate it with AutoJax(), which leaves it where it is,"
-        " or gather it yourself: jax.experimental.multihost_utils.process_allgather(x, tiled=True)."
-    )
-    with pytest.raises(ConversionError) as caught:
+    with pytest.raises(RuntimeError, match="process_allgather"):  # as JAX says it
         gradient(cubes, AutoFiniteDifferences(), x)
-    assert str(caught.value) == message
 
 
 ON_PROCESSES = {

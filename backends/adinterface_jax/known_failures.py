@@ -14,30 +14,18 @@ _SHAPES = (
     " AutoJax(jit=False)"
 )
 
+_ERRORS = "https://docs.jax.dev/en/latest/errors.html#jax.errors."
+_BOOL = "TracerBoolConversionError"
+
 KNOWN_FAILURES: tuple[KnownFailure, ...] = tuple(
     [
-        KnownFailure(
-            scenario,
-            check,
-            reason,
-            f"https://docs.jax.dev/en/latest/errors.html#jax.errors.{error}",
-        )
-        for scenario, check, reason, error in (
-            (
-                "function:if x > y",
-                "prepared",
-                _BRANCH.format("xp.where"),
-                "TracerBoolConversionError",
-            ),
-            ("function:x[[]mask]", "prepared", _MASK, "NonConcreteBooleanIndexError"),
-            ("numpy:x[[]index]", "prepared", _MASK, "NonConcreteBooleanIndexError"),
-            ("numpy:np.uni*", "prepared", _SHAPES, "ConcretizationTypeError"),
-            (
-                "numpy:Python's m*",
-                "prepared",
-                _BRANCH.format("np.max and np.minimum"),
-                "TracerBoolConversionError",
-            ),
+        KnownFailure(scenario, "prepared", reason, _ERRORS + error)
+        for scenario, reason, error in (
+            ("function:if x > y", _BRANCH.format("xp.where"), _BOOL),
+            ("function:x[[]mask]", _MASK, "NonConcreteBooleanIndexError"),
+            ("numpy:x[[]index]", _MASK, "NonConcreteBooleanIndexError"),
+            ("numpy:np.uni*", _SHAPES, "ConcretizationTypeError"),
+            ("numpy:Python's m*", _BRANCH.format("np.max and np.minimum"), _BOOL),
         )
     ]
 )

@@ -39,15 +39,8 @@ from .outside import outside
 from .private import SHARDING, ArrayImpl, untraced
 from .sharding import as_traced, sharding_of
 
-_LACKING = (
-    "longdouble",
-    "clongdouble",
-    np.dtype(np.longdouble).name,
-    np.dtype(np.clongdouble).name,
-)
+_LACKING = {name for x in ("longdouble", "clongdouble") for name in (x, np.dtype(x).name)}
 _SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
-
-
 _aval_and_sharding, _sharding = attrgetter("aval", SHARDING), attrgetter(SHARDING)
 
 
@@ -89,25 +82,9 @@ class JaxLibrary(Library):
         return None if isinstance(stopped, jax.core.Tracer) else np.asarray(stopped)
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
-        try:
-            return np.asarray(x)
-        except RuntimeError as error:
-            if "non-addressable" not in str(error):
-                raise
-            raise ConversionError(
-                f"A JAX array of shape {x.shape} lies in parts on devices of several processes, so"
-                " this one has no numbers of the others. Differentiate it with AutoJax(), which"
-                " leaves it where it is, or gather it yourself:"
-                " jax.experimental.multihost_utils.process_allgather(x, tiled=True)."
-            ) from error
+        return np.asarray(x)
 
     def exported(self, x: Any) -> Any:
-        if x.is_deleted():
-            raise ConversionError(
-                "A JAX array that was passed no longer has its numbers: a function of jax.jit with"
-                " donate_argnums has taken them. Pass what that function returned, or do not donate"
-                " what is needed again."
-            )
         sharding = x.sharding
         if type(sharding) is not SingleDeviceSharding and not sharding.is_fully_replicated:
             raise ConversionError(
@@ -116,9 +93,10 @@ class JaxLibrary(Library):
                 " Differentiate it with AutoJax(), which leaves it where it is, or gather it"
                 " yourself: jax.device_put(x, jax.devices()[0])."
             )
-        # DLPack, without a copy; empty arrays have no memory to share, and those on several devices
-        # have it several times.
-        return x if x.size and type(sharding) is SingleDeviceSharding else np.asarray(x)
+        # DLPack, without a copy; empty and deleted arrays have no memory to share, and those on
+        # several devices have it several times.
+        shared = x.size and type(sharding) is SingleDeviceSharding and not x.is_deleted()
+        return x if shared else np.asarray(x)
 
     def asarray(
         self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False
@@ -155,18 +133,14 @@ class JaxLibrary(Library):
             dtype = dtype or x.dtype.name
         if dtype in _LACKING:
             raise unsupported_dtype(str(dtype), "JAX", _SUPPORTED)
-        # To name a dtype that the array has already costs as much again.
-        named = (
-            None
-            if dtype is None or (isinstance(x, np.ndarray) and dtype_name(x.dtype) == dtype)
-            else dtype
-        )
-        with precision_of() if dtype is None else precision_of(dtype):
+        # To name a dtype that the array has already costs half as much again.
+        named = dtype is not None and not (isinstance(x, np.ndarray) and x.dtype.name == dtype)
+        with precision_of(*[dtype] if dtype else []):
             # Always a copy, made here: JAX shares the memory of NumPy arrays, or copies them when
             # its computation starts (also with `copy=True`), after the caller may have written to
             # them.
             own = np.array(x) if isinstance(x, np.ndarray) else x
-            return jnp.asarray(own, dtype=None if named is None else canonicalize_dtype(named))
+            return jnp.asarray(own, dtype=canonicalize_dtype(dtype) if named else None)
 
     @staticmethod
     def _index_width(x: Any) -> Any:
@@ -197,8 +171,6 @@ class JaxLibrary(Library):
             return _own_numbers(example.dtype)
         if type(example) is float:
             return _to_float
-        if source is self and not isinstance(example, jax.core.Tracer):
-            return _untraced if example is None else _own_array(example)
         return _own_numbers_of_any_dtype if source is NUMPY and example is None else None
 
     def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
@@ -272,10 +244,6 @@ def _own_numbers_of_any_dtype(result: Any, taken: set[int]) -> Any:
     return np.array(result) if type(result) is ArrayImpl else None
 
 
-def _untraced(result: Any, taken: set[int]) -> Any:
-    return result if type(result) is ArrayImpl else None
-
-
 def _all_untraced(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
     return results if _CONCRETE.issuperset(map(type, results)) else None
 
@@ -291,16 +259,6 @@ def _to_float(result: Any, taken: set[int]) -> Any:
         return _double(result)[0]  # by the buffer protocol: a fifth of the time through NumPy
     except (struct.error, BufferError):  # of another dtype, or on another device
         return np.asarray(result).item()
-
-
-def _own_array(example: Any) -> Leave:
-    own = _own_arrays([example])
-
-    def leave(result: Any, taken: set[int]) -> Any:
-        results = own([result], taken)
-        return None if results is None else results[0]
-
-    return leave
 
 
 def _own_arrays(examples: Sequence[Any]) -> LeaveAll:

@@ -37,11 +37,6 @@ _NUMBERS = (float, complex, np.ndarray, jax.Array)
 #: The options of AutoJax that change nothing in a compiled whole step. Others take the general way.
 _AS_THEY_ARE = {"mode", "chunk_size", "executor"}
 
-_OF_JAX = (
-    "Optax calls this function with JAX arrays, and JAX differentiates it, as in a line search."
-    " Take functions from array_namespace(x), or pass differentiate_with(f, backend)."
-)
-
 
 class Optax:
     """An Optax transformation on any tree. See `adinterface.fit.from_optax`."""
@@ -54,15 +49,9 @@ class Optax:
             callable(getattr(transform, "init", None))
             and callable(getattr(transform, "update", None))
         ):
-            made = callable(transform) and not isinstance(transform, type)
-            remedy = (
-                " Call it first, such as optax.adam(1e-3)."
-                if made
-                else " Pass what Optax makes, such as optax.adam(1e-3)."
-            )
             raise TypeError(
                 "from_optax(transform): transform must have the methods init and update, not"
-                f" {transform!r}.{remedy}"
+                f" {transform!r}. Pass what Optax makes, such as optax.adam(1e-3)."
             )
         self.transform, self.jit = transform, jit
         #: Optax's older transformations take no further arguments.
@@ -267,31 +256,20 @@ class _Leaves:
 
     @staticmethod
     def _restored(value: Any, leaf: Any, taken: set[int]) -> Any:
-        if leaf.library is PYTHON or isinstance(value, jax.core.Tracer):
-            return (
-                value if isinstance(value, jax.core.Tracer) else like(np.asarray(value), leaf.value)
-            )
+        if isinstance(value, jax.core.Tracer):
+            return value
+        if leaf.library is PYTHON:
+            return like(np.asarray(value), leaf.value)
         return leaf.library.restore(value, JAX, leaf.value, leaf.library.dtype(leaf.value), taken)
 
     def of_pytree(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the model as a function of its `pytree`."""
-
-        def called(values: Any) -> Any:
-            try:
-                return f(
-                    each_constant(lambda held: held, self.parameters.rebuilt(self.flat(values)))
-                )
-            except (AttributeError, RuntimeError, TypeError, ValueError) as error:
-                error.add_note(_OF_JAX)
-                raise
-
-        return called
+        rebuilt = self.parameters.rebuilt
+        return lambda values: f(each_constant(lambda held: held, rebuilt(self.flat(values))))
 
     def kept(self, state: Any) -> Any:
         """The state in the library in which it is kept."""
-        if self.library is not NUMPY:
-            return state
-        return jax.tree.map(_as_numpy, state)
+        return jax.tree.map(_as_numpy, state) if self.library is NUMPY else state
 
 
 def _as_jax(x: Any) -> Any:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-try:
-    # The class of arrays that are not tracers.
+try:  # the class of arrays that are not tracers
     from jax._src.array import ArrayImpl
-except (
-    ImportError
-):  # to make an array starts JAX, after which jax.distributed.initialize() refuses to
+except ImportError:  # an array starts JAX, after which jax.distributed.initialize() refuses to
     ArrayImpl = type(jnp.zeros(0, dtype="int8"))  # type: ignore[misc, assignment]
 
 #: The attribute that holds an array's sharding; `sharding` is a Python property around it.

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from adinterface.core.contract import Unkeyed, key_of
-
 from .library import precision_of
 from .nnx import stateful
 from .private import ArrayImpl
@@ -20,23 +18,6 @@ _NUMPY = frozenset([np.ndarray])
 _JAX = frozenset([ArrayImpl])
 _EITHER = _NUMPY | _JAX
 _WIDE = frozenset(map(np.dtype, ("float64", "complex128")))
-#: What NumPy has and JAX computes in; all else, such as strings and other byte orders, has a
-#: message on the general road.
-_TAKEN = _WIDE | frozenset(
-    map(
-        np.dtype,
-        (
-            "bool",
-            "float16",
-            "float32",
-            "complex64",
-            *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)),
-        ),
-    )
-)
-
-#: A tree like another that JAX has returned, with the keys of dicts in the order of the first.
-_Ordered = Callable[[Any], Any]
 
 
 class _Known(NamedTuple):
@@ -46,7 +27,6 @@ class _Known(NamedTuple):
     state: Any
     kinds: frozenset[type]
     wide: bool
-    ordered: _Ordered | None
 
 
 class WholeStep:
@@ -58,8 +38,7 @@ class WholeStep:
     NumPy arrays); the prepared step takes 1.5 and 1.2 times.
 
     None for arguments that `jax.jit` does not take: Python numbers, other classes, NNX state, an
-    array at several places of the model, a mutable static field. NumPy arrays are returned as
-    writable arrays.
+    array at several places of the model. NumPy arrays are returned as writable arrays.
     """
 
     def __init__(self, whole: Callable[..., Any]):
@@ -78,13 +57,7 @@ class WholeStep:
                 return None
         wide = _width(jax.tree.leaves(data), _EITHER, known.wide)
         nested = [part for part in data if type(part) not in _EITHER]
-        if wide is None or (
-            nested
-            and (
-                next(stateful(nested, {}), None) is not None
-                or _may_change(jax.tree.structure(nested))
-            )
-        ):
+        if wide is None or any(True for _ in stateful(nested, {})):
             return None
         try:
             with precision_of("float64" if wide else "float32"):
@@ -97,7 +70,7 @@ class WholeStep:
             return None
         if known.kinds == _NUMPY:
             value, *following = jax.tree.map(_own, [value, *following])
-        moved = following[0] if known.ordered is None else known.ordered(following[0])
+        moved = _ordered(model, following[0])
         self._last = _Known(moved, following[1], *known[2:])
         return value, moved, following[1]
 
@@ -111,26 +84,9 @@ def _known(model: Any, state: Any) -> _Known | None:
     if kinds not in (_NUMPY, _JAX) or len({*map(id, leaves)}) != len(leaves):
         return None
     wide = _width([*leaves, *jax.tree.leaves(state)], kinds, False)
-    if (
-        wide is None
-        or next(stateful([model], {}), None) is not None
-        or _may_change(jax.tree.structure((model, state)))
-    ):
+    if wide is None or any(True for _ in stateful([model], {})):
         return None
-    return _Known(model, state, kinds, wide, _ordering(model))
-
-
-def _may_change(definition: Any) -> bool:
-    """Whether a static field of a tree holds what may change while it is the same object: `jax.jit`
-    would not see it.
-    """
-    data = definition.node_data()
-    if data is not None and not issubclass(data[0], (dict, list, tuple)):
-        try:
-            key_of(data[1], fixed=True)
-        except Unkeyed:
-            return True
-    return any(map(_may_change, definition.children()))
+    return _Known(model, state, kinds, wide)
 
 
 def _width(leaves: Sequence[Any], kinds: frozenset[type], wide: bool) -> bool | None:
@@ -140,11 +96,7 @@ def _width(leaves: Sequence[Any], kinds: frozenset[type], wide: bool) -> bool | 
     for leaf in leaves:
         if type(leaf) not in kinds:
             return None
-        dtype = leaf.dtype
-        if dtype in _WIDE:
-            wide = True
-        elif dtype not in _TAKEN and type(leaf) is np.ndarray:
-            return None
+        wide = wide or leaf.dtype in _WIDE
     return wide
 
 
@@ -152,30 +104,13 @@ def _own(x: Any) -> Any:
     return np.asarray(x).copy()  # faster than np.array(x)
 
 
-def _ordering(model: Any) -> _Ordered | None:
-    """How to undo that JAX sorts the keys of dicts; None where they are sorted."""
+def _ordered(model: Any, moved: Any) -> Any:
+    """A tree that JAX returned, with the keys of dicts in the order of the model's."""
     if type(model) is dict:
-        keys, inner = (
-            [*model],
-            {key: order for key, part in model.items() if (order := _ordering(part)) is not None},
-        )
-        if not inner:
-            return (
-                None
-                if keys == [*jax.tree.map(lambda x: x, model)]
-                else lambda moved: {key: moved[key] for key in keys}
-            )
-        return lambda moved: {
-            key: inner[key](moved[key]) if key in inner else moved[key] for key in keys
-        }
+        return {key: _ordered(part, moved[key]) for key, part in model.items()}
     if type(model) in (list, tuple):
-        parts = [_ordering(part) for part in model]
-        if any(part is not None for part in parts):
-            cls = type(model)
-            return lambda moved: cls(
-                x if part is None else part(x) for part, x in zip(parts, moved)
-            )
-    return None
+        return type(model)(map(_ordered, model, moved))
+    return moved
 
 
 __all__ = ["WholeStep"]

@@ -145,7 +145,7 @@ def test_what_optax_needs_in_each_step_is_named(needed, jit, backend):
 def test_errors_of_optax():
     with pytest.raises(
         TypeError,
-        match=r"must have the methods init and update, not <function adam.*Call it first, such as",
+        match=r"must have the methods init and update, not <function adam.*Pass what Optax makes, such as",
     ):
         from_optax(optax.adam)
     optimiser = from_optax(optax.sgd(0.1))

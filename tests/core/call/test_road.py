@@ -3,7 +3,6 @@ corners.
 """
 
 import copy
-import pickle
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from autograd.tracer import getval
-from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
+from backends_table import assert_tree, each_backend, rtol_of
 
 from adinterface import (
     AutoAutograd,
@@ -73,44 +72,6 @@ def test_after_one_call_any_other_may_follow(backend):
                 np.testing.assert_allclose(got, wanted, rtol=rtol_of(backend), atol=1e-6)
                 assert getattr(got, "dtype", None) == getattr(wanted, "dtype", None)
     assert fast.specializations == 9
-
-
-@each_backend
-def test_leaves_and_constants_in_any_order(backend):
-    """Many leaves, with values in between that are not differentiated."""
-    tree = [
-        {
-            "a": np.array([float(n)]),
-            "name": str(n),
-            "n": n,
-            "k": Constant(np.array([2.0])),
-            "b": 0.5 * n,
-        }
-        for n in range(12)
-    ]
-
-    def f(rows, extra, *, factor):
-        assert [row["name"] for row in rows] == [str(row["n"]) for row in rows]
-        total = sum(
-            array_namespace(row["a"]).sum(row["a"] * row["k"]) * row["n"] + 3.0 * row["b"]
-            for row in rows
-        )
-        return total * factor + array_namespace(extra[0]).sum(extra[0])
-
-    extra = (np.ones(2), "static")
-    fast = prepare(gradient, f, backend, tree, extra, factor=1.0)
-    for factor in (1.0, 2.0):
-        for found in (
-            fast(tree, extra, factor=factor),
-            gradient(f, backend, tree, extra, factor=factor),
-        ):
-            for n, row in enumerate(found[0]):
-                assert (row["name"], row["n"], row["k"]) == (None, None, None)
-                np.testing.assert_allclose(row["a"], [2.0 * n * factor], rtol=1e-6, atol=1e-6)
-                np.testing.assert_allclose(row["b"], 3.0 * factor, rtol=1e-6)
-            np.testing.assert_allclose(found[1][0], [1, 1], rtol=1e-6)
-            assert found[1][1] is None
-    assert fast.specializations == 1
 
 
 def test_differences_leave_f_its_own_arrays():
@@ -236,52 +197,8 @@ def test_where_a_static_value_stands_tells_calls_apart(backend):
         )
 
 
-@pytest.mark.parametrize(
-    "x",
-    [
-        np.ones((1, 3))[::-1],
-        np.ones(1)[::-1],
-        np.ones((3, 1), np.float32)[:, ::-1],
-        np.ones((2, 1))[::-1, ::-1],
-    ],
-    ids=["row", "one", "column", "both"],
-)
-@each_backend
-def test_a_negative_stride_along_an_axis_of_one_does_no_harm(x, backend):
-    loose = {"rtol": 1e-3, "atol": 1e-3}
-    squares = lambda x: array_namespace(x).sum(x**2)
-    np.testing.assert_allclose(gradient(squares, backend, x)[0], 2 * np.ones(x.shape), **loose)
-    np.testing.assert_allclose(
-        gradient(lambda x, t: squares(x) * t, backend, x, 2.0)[0], 4 * np.ones(x.shape), **loose
-    )
-    np.testing.assert_allclose(jacobian(lambda x: x**2, backend, x)[0].sum(), 2 * x.size, **loose)
-    np.testing.assert_allclose(
-        gradient(lambda t, c: t * squares(c), backend, 2.0, Constant(x))[0], x.size, **loose
-    )
-
-
-def test_a_product_along_zero_is_zero():
-    for backend in BACKENDS.values():
-        for _ in range(2):
-            np.testing.assert_array_equal(hvp(cubes, backend, X, np.zeros(4)), np.zeros(4))
-    np.testing.assert_array_equal(hvp(lambda x: x.sum(), AutoTorch(), X, Y), np.zeros(4))
-    for _ in range(2):
-        np.testing.assert_array_equal(
-            hvp(lambda x, c: x.sum() + 0 * c, AutoAutograd(), X, Y, Constant(2.0)), np.zeros(4)
-        )
-
-
 # Across processes, and random keys
 # -----------------------------------------------------------------------------------
-
-
-@each_backend
-def test_a_prepared_call_can_be_pickled(backend):
-    fast = prepare(gradient, cubes, backend, X)
-    fast.max_specializations = 3
-    again = pickle.loads(pickle.dumps(fast))
-    assert_tree(again(X), fast(X), 0.0)
-    assert (again.specializations, again.max_specializations) == (1, 3)
 
 
 def test_random_keys_of_jax_are_compiled_once():

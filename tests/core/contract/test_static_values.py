@@ -73,44 +73,6 @@ def test_an_object_that_changes_in_place_is_the_same():
 # ------------------------------------------------------------------------------------------------
 
 
-def number_of(value):
-    """What f makes of a static value: a number that tells it from the others."""
-    if isinstance(value, (Coarse, Locked)):
-        return float(value.number)
-    parts = vars(value).values() if isinstance(value, types.SimpleNamespace) else value
-    (inner,) = parts
-    return 3.0 if type(inner) is int else 7.0
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        ({1}, {True}),
-        (collections.UserList([1]), collections.UserList([1.0])),
-        (np.array([1], dtype=object), np.array([1.0], dtype=object)),
-        (Locked("a", 1), Locked("a", 2)),
-    ],
-    ids=lambda values: type(values[0]).__name__,
-)
-@each_backend
-def test_a_prepared_call_tells_static_values_apart(values, backend):
-    fast = prepare(
-        gradient,
-        lambda x, s, *, k: (x * number_of(s) * number_of(k)).sum(),
-        backend,
-        X,
-        Constant(values[0]),
-        k=values[0],
-    )
-    for s in (*values, *values):
-        for k in (*values, *values):
-            expected = np.full(2, number_of(s) * number_of(k))
-            np.testing.assert_allclose(
-                fast(X, Constant(s), k=k)[0], expected, rtol=rtol_of(backend)
-            )
-    assert fast.specializations == (4 if isinstance(backend, AutoJax) else 1)
-
-
 @dataclass
 class Model:
     w: np.ndarray
@@ -191,6 +153,9 @@ class Plain:
 
 
 DIFFERENT = [
+    ({1}, {True}),
+    (Names([1]), Names([1.0])),
+    (Locked("a", 1), Locked("a", 2)),
     (4, 4.0),
     (1, fractions.Fraction(1)),
     (({1: 2, 3: 4},), ({3: 4, 1: 2},)),
@@ -245,14 +210,9 @@ class Frozen:
 
 
 MARK = Plain(3)
-#: Values that hold this object, and what finds it there.
+#: Values that hold this object, and what finds it there. The law `identity` has lists, dicts and sets.
 HOLDING = {
-    "the object": (lambda: MARK, lambda c: c),
-    "list": (lambda: [MARK], lambda c: c[0]),
-    "tuple": (lambda: (1, [MARK]), lambda c: c[1][0]),
-    "dict": (lambda: {"k": {MARK}}, lambda c: next(iter(c["k"]))),
     "keys": (lambda: {MARK: 1}, lambda c: next(iter(c))),
-    "set": (lambda: {MARK, 1}, lambda c: next(each for each in c if each != 1)),
     "frozenset": (lambda: frozenset({MARK}), lambda c: next(iter(c))),
     "deque": (lambda: collections.deque([MARK]), lambda c: c[0]),
     "class of a list": (lambda: Names([MARK]), lambda c: c[0]),
@@ -274,17 +234,6 @@ def second_gradient(f, backend, prepared, *args, **kwargs):
     )
     call(*args, **kwargs)
     return call(*args, **kwargs)[0]
-
-
-@each_holding
-@each_way
-@each_backend
-def test_f_finds_the_very_objects_in_constants_and_keywords(make, find, prepared, backend):
-    def f(x, c, *, k):
-        return (x * (10.0 if find(c) is MARK and find(k) is MARK else 1.0)).sum()
-
-    result = second_gradient(f, backend, prepared, X, Constant(make()), k=make())
-    np.testing.assert_allclose(result, [10.0, 10.0], rtol=rtol_of(backend))
 
 
 @each_holding

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 import torch
 from backends_table import assert_tree, each_backend, each_engine
+from example_calls import example_of
 from torch import nn
 
 from adinterface import (
+    AutoAutograd,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
@@ -21,19 +23,23 @@ from adinterface import (
     Constant,
     SecondOrder,
     array_namespace,
+    compare,
     derivative,
     diagonal_hessian,
+    explain,
     gradient,
     gradient_and_hvp,
     hessian,
     hvp,
     jacobian,
     linearize,
+    prepare,
     pullback,
     pushforward,
     second_derivative,
     value_gradient_and_hessian,
 )
+from adinterface.tools.facts import operations
 
 
 def first(backend):
@@ -70,24 +76,20 @@ def test_back_and_push_say_what_they_are():
     )
 
 
-# Structures
-# ------------------------------------------------------------------------------------------------
+WORDS = ["x", "v", "self", "f", "backend", "args", "operator", "tangents", "kwargs", "values"]
 
 
-@each_backend
-def test_none_is_zero_at_every_level_of_cotangents_and_tangents(backend):
-    def f(x, y):
-        return {"a": (x * 2.0, y * 3.0), "b": [x * y]}
+@pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
+def test_fs_keywords_may_have_any_name(operation):
+    def scaled(x, /, **keywords):
+        return array_namespace(x).sum(x * x) * sum(keywords.values())
 
-    _, back = pullback(f, backend, X, 2.0)
-    zero = (np.zeros(3), 0.0)
-    assert_tree(back(None), zero)
-    assert_tree(back({"a": None, "b": None}), zero)
-    assert_tree(back({"a": (None, 1.0), "b": None}), (np.zeros(3), 3.0), first(backend))
-    assert_tree(back({"a": (None, None), "b": [X]}), (2.0 * X, float(X @ X)), first(backend))
-    _, push = linearize(f, backend, X, 2.0)
-    assert_tree(push(None, None), {"a": (np.zeros(3), np.array(0.0)), "b": [np.zeros(3)]})
-    assert_tree(push(None, 1.0), {"a": (np.zeros(3), np.array(3.0)), "b": [X]}, first(backend))
+    operator, _, args = example_of(operation)
+    backend, words = AutoAutograd(), dict.fromkeys(WORDS, 0.25)
+    operator(scaled, backend, *args, **words)
+    prepare(operator, scaled, backend, *args, **words)(*args, **words)
+    explain(operator, scaled, backend, *args, **words)
+    compare(operator, scaled, [backend], *args, **words)
 
 
 # Libraries and dtypes
@@ -98,41 +100,6 @@ LIBRARIES = {
     "torch": lambda x, dtype: torch.as_tensor(x, dtype=getattr(torch, dtype)),
     "jax": lambda x, dtype: jnp.asarray(x, dtype=dtype),
 }
-
-
-@each_backend
-@pytest.mark.parametrize(
-    ("library", "dtype"),
-    [("numpy", "float32"), ("torch", "float64"), ("torch", "float32"), ("jax", "float32")],
-)
-def test_results_are_in_the_library_and_dtype_of_the_argument(library, dtype, backend):
-    make = LIBRARIES[library]
-    x, v = make(X, dtype), make([1.0, 0.5, 2.0], dtype)
-    differences = isinstance(backend, AutoFiniteDifferences)
-    one, two = (
-        (1e-2, 0.3)
-        if differences and dtype == "float32"
-        else (1e-6, 1e-4)
-        if differences
-        else (1e-5, 1e-5)
-    )
-    cos = np.diag(np.cos(X))
-    assert_tree(jacobian(sines, backend, x), (make(cos, dtype),), one)
-    assert_tree(
-        tuple(pushforward(sines, backend, (x,), (v,))),
-        (make(np.sin(X), dtype), make(cos @ [1, 0.5, 2], dtype)),
-        one,
-    )
-    assert_tree(pullback(sines, backend, x).back(v), (make(cos @ [1, 0.5, 2], dtype),), one)
-    assert_tree(linearize(sines, backend, x).push(v), make(cos @ [1, 0.5, 2], dtype), one)
-    triple = value_gradient_and_hessian(cubes, backend, x)
-    assert_tree(
-        tuple(triple),
-        (make(np.sum(X**3), dtype), make(3 * X**2, dtype), make(np.diag(6 * X), dtype)),
-        two,
-    )
-    assert_tree(hvp(cubes, backend, x, v), make(6 * X * [1, 0.5, 2], dtype), two)
-    assert_tree(diagonal_hessian(cubes, backend, x), (make(6 * X, dtype),), two)
 
 
 @each_backend
@@ -300,6 +267,8 @@ def test_third_derivatives_by_nesting(name, backend):
 # ------------------------------------------------------------------------------------------------
 
 INPUTS = torch.tensor([[0.1, -0.2], [0.3, 0.4], [0.5, -0.6]], dtype=torch.float64)
+W = torch.tensor([0.3, -0.7, 0.2], dtype=torch.float64)
+SEED = torch.ones(3, 1, dtype=torch.float64)
 MODES = {
     "torch": AutoTorch(),
     "torch forward": AutoTorch(mode="forward"),
@@ -309,117 +278,76 @@ MODES = {
     "finite": AutoFiniteDifferences(),
     "finite over torch": SecondOrder(AutoFiniteDifferences(), AutoTorch()),
 }
-each_torch = pytest.mark.parametrize("backend", MODES.values(), ids=MODES.keys())
 
 
-def a_module():
+def module_of(w):
     module = nn.Linear(2, 1, dtype=torch.float64)
     with torch.no_grad():
-        module.weight.copy_(torch.tensor([[0.3, -0.7]], dtype=torch.float64))
-        module.bias.copy_(torch.tensor([0.2], dtype=torch.float64))
+        module.weight.copy_(w[None, :2])
+        module.bias.copy_(w[2:])
     return module
 
 
-def loss(module):
-    return (torch.tanh(module(INPUTS)) ** 2).sum()
-
-
-def matrix_of(w):
-    """The loss as a function of one vector of parameters."""
-    return (torch.tanh(INPUTS @ w[:2] + w[2]) ** 2).sum()
-
-
-W = torch.tensor([0.3, -0.7, 0.2], dtype=torch.float64)
-H = torch.func.hessian(matrix_of)(W)
-G = torch.func.grad(matrix_of)(W)
-
-
 def vector(module):
-    return torch.cat([p.detach().reshape(-1) for p in (module.weight, module.bias)])
+    """The numbers of a module, or of its Jacobian: rows of (weight, bias)."""
+    weight, bias = module.weight.detach(), module.bias.detach()
+    rows = weight.shape[: weight.ndim - 2]
+    return torch.cat([weight.reshape(*rows, -1), bias.reshape(*rows, -1)], -1)
 
 
-def assert_plain_gradients(module):
-    assert type(module) is nn.Linear
-    for parameter in module.parameters():
-        assert isinstance(parameter, nn.Parameter)
-        assert not parameter.requires_grad
-        assert parameter.grad_fn is None
+def outputs(module):
+    return torch.tanh(module(INPUTS))
 
 
-def loose(backend):
-    finite = isinstance(backend, AutoFiniteDifferences) or isinstance(
-        getattr(backend, "outer", None), AutoFiniteDifferences
-    )
-    return 1e-5 if finite else 1e-10
+def loss(module):
+    return (outputs(module) ** 2).sum()
 
 
-@each_torch
-def test_hvp_of_a_module_is_a_module(backend):
-    module = a_module()
-    (v,) = gradient(loss, backend, module)
-    grads, product = gradient_and_hvp(loss, backend, module, v)
-    torch.testing.assert_close(vector(grads), G, rtol=0, atol=loose(backend))
-    torch.testing.assert_close(vector(product), H @ G, rtol=0, atol=loose(backend))
-    (diagonal,) = diagonal_hessian(loss, backend, module)
-    torch.testing.assert_close(vector(diagonal), torch.diagonal(H), rtol=0, atol=loose(backend))
+def by_vector(w):
+    return torch.tanh(INPUTS @ w[:2] + w[2])
 
 
-@each_torch
-def test_the_hessian_of_a_module_is_a_module_of_modules(backend):
-    value, _, hess = value_gradient_and_hessian(loss, backend, a_module())
-    assert type(hess) is nn.Linear
-    assert tuple(hess.weight.bias.shape) == (1, 2, 1)
-    of_weight, of_bias = (
-        [row.weight.detach(), row.bias.detach()] for row in (hess.weight, hess.bias)
-    )
-    matrix = torch.cat(
-        [torch.cat([b.reshape(n, -1) for b in row], 1) for row, n in ((of_weight, 2), (of_bias, 1))]
-    )
-    torch.testing.assert_close(matrix, H, rtol=0, atol=loose(backend))
-    assert value.grad_fn is None
+H = torch.func.hessian(lambda w: (by_vector(w) ** 2).sum())(W)
+G = torch.func.grad(lambda w: (by_vector(w) ** 2).sum())(W)
+J = torch.func.jacrev(by_vector)(W)
 
 
-@each_torch
-def test_pullbacks_and_pushforwards_of_a_module(backend):
-    module = a_module()
-
-    def f(module, x):
-        return torch.tanh(module(x))
-
-    slope = 1 - torch.tanh(module(INPUTS).detach()) ** 2
-    value, back = pullback(f, backend, module, Constant(INPUTS))
-    grads, none = back(torch.ones(3, 1, dtype=torch.float64))
-    assert none is None
-    assert_plain_gradients(grads)
-    torch.testing.assert_close(
-        vector(grads),
-        torch.cat([(slope * INPUTS).sum(0), slope.sum(0)]),
-        rtol=0,
-        atol=loose(backend),
-    )
-    again, tangent = pushforward(f, backend, (module, Constant(INPUTS)), (grads, None))
-    expected = slope * (INPUTS @ grads.weight.T + grads.bias)
-    torch.testing.assert_close(tangent, expected, rtol=0, atol=loose(backend))
-    jac, none = jacobian(f, backend, module, Constant(INPUTS))
-    assert tuple(jac.weight.shape) == (3, 1, 1, 2)
-    torch.testing.assert_close(
-        jac.weight[:, 0, 0].detach(), slope * INPUTS, rtol=0, atol=loose(backend)
-    )
-    assert not any(t.requires_grad for t in (value, again, tangent, jac.weight))
+def _of_rows(hessian):
+    ww, wb = hessian.weight.weight[0, :, 0], hessian.weight.bias[0]
+    bw, bb = hessian.bias.weight[0], hessian.bias.bias
+    return torch.cat([torch.cat([ww, wb], 1), torch.cat([bw, bb], 1)]).detach()
 
 
-@each_torch
-def test_a_frozen_parameter_takes_no_part_and_a_gradient_module_is_a_direction(backend):
-    module = a_module()
+#: A call with a backend, a module and a direction that is a module; what is expected of it.
+OF_MODULES = {
+    "gradient": (lambda b, m, v: vector(gradient(loss, b, m)[0]), G),
+    "hvp": (lambda b, m, v: vector(hvp(loss, b, m, v)), H @ G),
+    "gradient_and_hvp": (lambda b, m, v: vector(gradient_and_hvp(loss, b, m, v).gradient), G),
+    "diagonal_hessian": (lambda b, m, v: vector(diagonal_hessian(loss, b, m)[0]), H.diagonal()),
+    "hessian": (lambda b, m, v: _of_rows(value_gradient_and_hessian(loss, b, m).hessian), H),
+    "pullback": (lambda b, m, v: vector(pullback(outputs, b, m).back(SEED)[0]), J.sum(0)),
+    "pushforward": (lambda b, m, v: pushforward(outputs, b, (m,), (v,)).tangent[:, 0], J @ G),
+    "jacobian": (lambda b, m, v: vector(jacobian(outputs, b, m)[0])[:, 0], J),
+}
+
+
+@pytest.mark.parametrize("backend", MODES.values(), ids=MODES.keys())
+def test_operators_of_a_module(backend):
+    """With all its parameters, and with a bias that is frozen and takes no part."""
+    close = {"rtol": 0, "atol": 1e-5 if "Finite" in repr(backend) else 1e-10}
+    for name, (call, expected) in OF_MODULES.items():
+        found = call(backend, module_of(W), module_of(G))
+        assert not found.requires_grad
+        torch.testing.assert_close(found, expected, **close, msg=name)
+    module = module_of(W)
     module.bias.requires_grad_(False)
     (v,) = gradient(loss, backend, module)
-    product = hvp(loss, backend, module, v)
-    torch.testing.assert_close(
-        product.weight.detach()[0], H[:2, :2] @ G[:2], rtol=0, atol=loose(backend)
-    )
-    assert torch.count_nonzero(product.bias) == 0
+    assert type(v) is nn.Linear
+    assert not any(p.requires_grad for p in v.parameters())
+    frozen = torch.cat([H[:2, :2] @ G[:2], torch.zeros(1)])
+    torch.testing.assert_close(vector(hvp(loss, backend, module, v)), frozen, **close)
     tangent = pushforward(loss, backend, (module,), (v,)).tangent
-    torch.testing.assert_close(tangent, G[:2] @ G[:2], rtol=0, atol=loose(backend))
+    torch.testing.assert_close(tangent, G[:2] @ G[:2], **close)
 
 
 @each_backend

@@ -28,7 +28,6 @@ from adinterface.core.contract import (
     note_step,
 )
 
-from .ambient import creates, depth
 from .backward import backward, dense, detached
 from .distributed import Exchange, completed, gradients, is_dtensor, placed_like
 from .known_failures import KNOWN_FAILURES
@@ -49,7 +48,7 @@ from .private import (
     tree_map_only,
 )
 from .reaching import leaves_behind
-from .recording import Creating, in_graph, marked, recorded, refuse_shared
+from .recording import Recording, depth, in_graph, marked, recorded, refuse_shared
 from .repairs.forward_level import forward_level
 from .swapping import swapping
 from .unrecorded import custom_nodes, transposed
@@ -90,7 +89,7 @@ class TorchBackend(Backend):
         return in_mode(self, "reverse"), in_mode(self, "reverse")
 
     def scope(self) -> Scoping | None:
-        return Creating if self.create_graph else None
+        return Recording if self.create_graph else None
 
     def _check_device(self, device: Any) -> None:
         try:
@@ -211,7 +210,7 @@ class TorchBackend(Backend):
             copied
             or others
             or any(map(_IS_INFERENCE, leaves))
-            or (keep and (depth() > 0 or in_graph(function.given)))
+            or (keep and (depth() > self.create_graph or in_graph(function.given)))
         )
         owned = frozenset() if swaps else owned
         with _mode(True):
@@ -319,7 +318,7 @@ class TorchBackend(Backend):
         """
         if self.create_graph or not torch.is_grad_enabled():
             return self.create_graph
-        return creates() or depth() > 0 or in_graph(given)
+        return depth() > 0 or in_graph(given)
 
     def pushforward_stacked(
         self, function: FlatFunction, leaves: Arrays, stacks: Arrays

@@ -29,12 +29,11 @@ from adinterface.core.contract import (
     width,
 )
 
-from .ambient import creates, depth
 from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, EXTENDED, NAMES, SHARED, SUPPORTED
 from .private import dual_level, is_gradtracking, is_wrapped, is_zero, outside_all, peek, unwrapped
-from .recording import in_graph, settled
+from .recording import depth, in_graph, settled
 
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
 
@@ -76,7 +75,7 @@ class TorchLibrary(Library):
         # in other threads as well.
         return (
             x.grad_fn is not None
-            or (x.requires_grad and (depth() > 0 or creates() or in_graph((x,))))
+            or (x.requires_grad and (depth() > 0 or in_graph((x,))))
             or is_wrapped(x)
         )
 

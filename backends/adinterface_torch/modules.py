@@ -17,10 +17,10 @@ from torch.nn.parameter import UninitializedParameter
 from adinterface import Constant, ConversionError
 from adinterface.core.contract import NodeType, advice
 
-from .ambient import depth
 from .copying import ROW, copy_of, gradient_of
 from .distributed import refuse_copies, refuse_unknown, reshard
 from .private import in_use, is_compiled, is_wrapped, version_of
+from .recording import depth
 from .swapping import refuse_swapped
 
 

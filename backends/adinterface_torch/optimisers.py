@@ -28,12 +28,11 @@ from adinterface.fit.for_engines import (
     stateful_type,
 )
 
-from .ambient import depth
 from .distributed import is_dtensor
 from .dtypes import NAMES
 from .library import TORCH
 from .private import tree_map_only
-from .recording import recorded
+from .recording import depth, recorded
 
 #: The options of AutoTorch that a whole step heeds, or that change nothing in one gradient. Others
 #: take the general way.

@@ -5,6 +5,7 @@ what is in a graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from functools import lru_cache
 from threading import get_ident
 from typing import Any, NoReturn, TypeVar
@@ -15,11 +16,15 @@ from torch import nn
 from adinterface import ConversionError
 from adinterface.core.contract import FlatFunction
 
-from .ambient import CREATES, DEPTH, depth
 from .private import is_wrapped
 from .reaching import leaves_behind
 
 T = TypeVar("T")
+
+#: How many calls of this library record f here: inside one, results stay in its graph. Threads of
+#: executors take it along.
+DEPTH: ContextVar[int] = ContextVar("adinterface.torch.depth", default=0)
+depth = DEPTH.get
 
 
 class _Mark:
@@ -76,18 +81,16 @@ def recorded(function: Callable[..., T], inputs: Iterable[Any]) -> T:
         DEPTH.reset(token)
 
 
-class Creating:
-    """The scope of a call with `create_graph`: copies of leaves stay in the graph of every leaf
-    that requires grad.
-    """
+class Recording:
+    """The scope of a call with `create_graph`: as if it stood inside a call that records."""
 
     __slots__ = ("token",)
 
     def __enter__(self) -> None:
-        self.token = CREATES.set(True)
+        self.token = DEPTH.set(depth() + 1)
 
     def __exit__(self, *raised: object) -> None:
-        CREATES.reset(self.token)
+        DEPTH.reset(self.token)
 
 
 def in_graph(given: Iterable[Any]) -> bool:

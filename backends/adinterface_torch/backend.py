@@ -30,11 +30,20 @@ from adinterface.core.contract import (
 
 from .backward import backward, dense, detached
 from .distributed import Exchange, completed, gradients, is_dtensor, placed_like
-from .known_failures import KNOWN_FAILURES
+from .known_failures import FORWARD_FAILURES, KNOWN_FAILURES
 from .levels import is_forward, refuse_tangents
 from .library import TORCH, outside_inference
 from .modules import ModuleNode
-from .nodes import IN_BATCHES, ONE_BY_ONE, fault, is_recorded, refuse_again, refuse_underived, walk
+from .nodes import (
+    IN_BATCHES,
+    ONE_BY_ONE,
+    fault,
+    is_recorded,
+    leaves_behind,
+    refuse_again,
+    refuse_underived,
+    walk,
+)
 from .notes import NOTES
 from .private import (
     TransformType,
@@ -47,7 +56,6 @@ from .private import (
     transformations,
     tree_map_only,
 )
-from .reaching import leaves_behind
 from .recording import Recording, depth, in_graph, marked, recorded, refuse_shared
 from .repairs.forward_level import forward_level
 from .swapping import swapping
@@ -82,6 +90,8 @@ class TorchBackend(Backend):
     def __init__(self, auto: AutoTorch):
         super().__init__(auto)
         self.create_graph, self.compiled = auto.create_graph, auto.compile
+        if auto.mode == "forward":
+            self.known_failures = KNOWN_FAILURES + FORWARD_FAILURES
         if auto.device is not None:
             self._check_device(auto.device)
 
@@ -430,7 +440,7 @@ def _refuses_exchange(function: FlatFunction, leaves: Arrays) -> bool:
 
 
 def _refuse_dual_level() -> None:
-    if dual_level() >= 0 and not is_forward() and not forward_level.count:
+    if forward_level.is_of_another() and not is_forward():
         raise BackendError(
             "AutoTorch(mode='forward') inside torch.autograd.forward_ad.dual_level: torch has one"
             " such level at a time. Use AutoTorch(), or take the outer derivative with"

@@ -15,7 +15,7 @@ from torch import nn
 from adinterface import ConversionError
 
 from .distributed import exchanges
-from .private import is_wrapped, make_subclass
+from .private import is_wrapped
 from .swapping import refuse_swapped
 
 #: Names an attribute with the row of a Hessian that is no module.
@@ -136,7 +136,4 @@ def entry(gradient: Any, parameter: torch.Tensor) -> Any:
         gradient = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
     if not isinstance(gradient, torch.Tensor) or gradient.requires_grad or is_wrapped(gradient):
         return gradient  # a parameter would lose its graph, or the tangent in it
-    # in two thirds of the time: 3 % of the gradient of 50 linears
-    if type(gradient) is torch.Tensor:
-        return make_subclass(nn.Parameter, gradient, False)
     return nn.Parameter(gradient, requires_grad=False)

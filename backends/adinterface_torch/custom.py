@@ -20,6 +20,7 @@ from adinterface.core.contract import Arrays, FlatRule, Point, require_linear
 from .backward import backward, detached
 from .dtypes import is_inexact
 from .levels import dual, is_followed, is_nested_forward, outside_derivatives, plain
+from .nodes import leaves_behind
 from .private import (
     TransformType,
     dual_level,
@@ -27,11 +28,9 @@ from .private import (
     outside_all,
     peek,
     set_forward_enabled,
-    set_grad_enabled,
     transformations,
     unwrapped,
 )
-from .reaching import leaves_behind
 from .recording import marked, recorded, settled
 
 _REQUIRES_GRAD = attrgetter("requires_grad")
@@ -199,13 +198,8 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
             return result
     # At constants: what is followed then was captured.
     moved, point = detached(moved), Point(*map(detached, point))
-    if not live:
-        set_grad_enabled(True)
-    try:
+    with torch.enable_grad():
         apart: Arrays = recorded(_apart, (derivative, moved, point))
-    finally:
-        if not live:
-            set_grad_enabled(False)
     _refuse_captured(rule, apart)
     return result if live else apart
 

@@ -19,8 +19,8 @@ from adinterface import BackendError, ConversionError
 from adinterface.core.contract import Arrays, FlatFunction
 
 from .backward import backward
+from .nodes import leaves_behind
 from .private import in_use, is_member, sharded_groups
-from .reaching import leaves_behind
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 #: The modules of DTensor and `fully_shard`. Both are slow to import, and a program that uses them

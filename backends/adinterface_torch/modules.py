@@ -19,7 +19,7 @@ from adinterface.core.contract import NodeType, advice
 
 from .copying import ROW, copy_of, gradient_of
 from .distributed import refuse_copies, refuse_unknown, reshard
-from .private import in_use, is_compiled, is_wrapped, version_of
+from .private import in_use, is_compiled, is_wrapped
 from .recording import depth
 from .swapping import refuse_swapped
 
@@ -82,7 +82,7 @@ class ModuleNode(NodeType):
         return copy.deepcopy(value).double()
 
     def state(self, value: Any) -> tuple[Any, ...]:
-        return tuple([(id(buffer), version_of(buffer)) for buffer in value.buffers()])
+        return tuple([(id(buffer), buffer._version) for buffer in value.buffers()])
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
         # A module of the rows of a Hessian has trees in place of parameters.

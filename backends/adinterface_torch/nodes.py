@@ -10,7 +10,7 @@ level around it is a derivative, or if a leaf is in a graph around it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -111,6 +111,33 @@ def _behind(stack: list[Any], ends: set[Any]) -> set[Any]:
             seen.add(node)
             stack += [behind for behind, _ in node.next_functions]
     return seen - ends - {None}
+
+
+def leaves_behind(
+    tensors: Iterable[torch.Tensor], ends: Iterable[torch.Tensor] = ()
+) -> Iterator[torch.Tensor]:
+    """The leaf tensors that a backward pass from tensors arrives at, but for these ends.
+
+    Nothing here touches a leaf, which may belong to a call in another thread.
+    """
+    ends = [*ends]
+    own = {*map(id, ends)}
+    seen: set[Any] = {(None, 0), *[(x.grad_fn, x.output_nr) for x in ends]}
+    stack: list[Any] = []
+    for x in tensors:
+        if x.grad_fn is not None:
+            stack.append((x.grad_fn, x.output_nr))
+        elif x.requires_grad and id(x) not in own:
+            yield x
+    while stack:
+        edge = stack.pop()
+        if edge in seen:
+            continue
+        seen.add(edge)
+        node = edge[0]
+        if hasattr(node, "variable") and id(node.variable) not in own:
+            yield node.variable
+        stack += node.next_functions
 
 
 def fault(nodes: set[Any], leaves: Sequence[torch.Tensor], table: dict[str, Fault]) -> Fault | None:

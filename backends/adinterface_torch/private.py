@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from operator import attrgetter
 from types import CodeType
 from typing import Any, NoReturn
 
@@ -52,7 +51,6 @@ _STACK, _TREES, _FUNCTORCH = (
 retrieve_current_functorch_interpreter = _private(_STACK, "retrieve_current_functorch_interpreter")
 temporarily_clear_interpreter_stack = _private(_STACK, "temporarily_clear_interpreter_stack")
 register_pytree_node = _private(_TREES, "register_pytree_node")
-tree_leaves = _private(_TREES, "tree_leaves")
 tree_map_only = _private(_TREES, "tree_map_only")
 
 # The transformations of `torch.func` that are at work, and the tensors in them.
@@ -105,20 +103,10 @@ is_forward_enabled: Callable[[], bool] = _private("torch._C", "_is_fwd_grad_enab
 
 #: What `torch.autograd.grad` calls in the end; None where torch has no such function.
 run_backward: Any = getattr(torch.autograd.graph, "_engine_run_backward", None)
-#: As the public context manager of this name, but it holds until the next call.
-set_grad_enabled: Callable[[bool], Any] = getattr(
-    torch._C, "_set_grad_enabled", torch.set_grad_enabled
-)
 #: Whether a tensor is a zero without memory, such as the second derivative of abs.
 is_zero: Callable[[torch.Tensor], bool] = getattr(
     torch.Tensor, "_is_zerotensor", _Missing("torch.Tensor._is_zerotensor")
 )
-#: Makes a tensor of a subclass on the memory of a plain one, requiring a gradient or not.
-make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(
-    torch.Tensor, "_make_subclass", nn.Parameter.__new__
-)
-#: How often a tensor was written into.
-version_of: Callable[[torch.Tensor], int] = attrgetter("_version")
 
 
 def left_to_python(code: CodeType) -> None:

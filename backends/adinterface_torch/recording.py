@@ -16,8 +16,8 @@ from torch import nn
 from adinterface import ConversionError
 from adinterface.core.contract import FlatFunction
 
+from .nodes import leaves_behind
 from .private import is_wrapped
-from .reaching import leaves_behind
 
 T = TypeVar("T")
 

@@ -324,7 +324,7 @@ class Backend(Shortcuts, ABC):
     #: structure.
     opaque_types: ClassVar[tuple[type, ...]] = ()
     #: What the engine cannot do, or does differently.
-    known_failures: ClassVar[tuple[KnownFailure, ...]] = ()
+    known_failures: tuple[KnownFailure, ...] = ()
     #: The library of the arrays that the engine computes with; None if it takes each leaf in its
     #: own library.
     library: Library | None

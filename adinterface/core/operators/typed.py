@@ -1,9 +1,9 @@
 """Gives each operator precise types: its result types follow from its argument types.
 
 At run time `@typed["signatures.GradientOperator"]()` returns the function unchanged.
-`adinterface/_signatures.pyi` holds the overloads, written by `python -m adinterface_studies
-signatures`. Python cannot map types over a tuple, so there is one overload for each number of
-arguments up to four.
+`adinterface/_signatures.pyi` holds the overloads, which
+`python -m adinterface_studies.signatures` writes. Python cannot map types over a tuple, so there is
+one overload for each number of arguments up to four.
 """
 
 from __future__ import annotations

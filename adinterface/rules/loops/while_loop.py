@@ -119,8 +119,8 @@ def _one_truth_value(value: Any) -> LoopLeaf:
     """What the condition gave, which must be 0-d and boolean."""
     leaf = leaf_of(value)
     if leaf is None or type(leaf.value) is not bool:
-        library = None if leaf is None or leaf.library is PYTHON else leaf.library
-        if library is None or library.shape(value) != () or library.dtype(value) != "bool":
+        library, array = (PYTHON, value) if leaf is None else (leaf.library, leaf.value)
+        if library is PYTHON or library.shape(array) != () or library.dtype(array) != "bool":
             raise OutputError(
                 f"while_loop: the condition must give one truth value, and gave {described(value)}."
                 " Write a comparison of numbers, or xp.all(...) or xp.any(...) of an array."

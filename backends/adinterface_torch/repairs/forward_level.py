@@ -28,6 +28,11 @@ class _ForwardLevel:
                 _nest(1)
             self.count += 1
 
+    def is_of_another(self) -> bool:
+        """Whether a level is entered that is not this one."""
+        with self.lock:  # a thread may be about to enter or leave it
+            return not self.count and forward_ad._current_level >= 0
+
     def __exit__(self, *raised: object) -> None:
         with self.lock:
             self.count -= 1

@@ -50,3 +50,28 @@ def test_elements_that_share_memory_are_variables_of_their_own(backend, name):
     assert_numbers(pullback(lambda x: x**2, backend, x).back(x)[0], 2 * numbers**2, 1e-15)
     for pair in (backend, SecondOrder(backend, REVERSE), SecondOrder(REVERSE, backend)):
         assert_numbers(hvp(lambda x: (x**3).sum(), pair, x, x), 6 * numbers**2, 1e-14)
+
+
+def test_a_call_of_another_thread_that_leaves_the_level_is_waited_for(monkeypatch):
+    # Between the end of the last call and that of torch's level, the level looked like one of
+    # another: a call at that moment was refused.
+    import threading
+
+    from adinterface_torch.repairs import forward_level as module
+
+    leaving, asked = threading.Event(), threading.Event()
+    nest = module._nest
+
+    def slow(by):
+        if by < 0 and not leaving.is_set():
+            leaving.set()
+            asked.wait(1)
+        nest(by)
+
+    monkeypatch.setattr(module, "_nest", slow)
+    first = threading.Thread(target=lambda: pushforward(torch.sin, FORWARD, (BASE,), (BASE,)))
+    first.start()
+    assert leaving.wait(10)
+    threading.Timer(0.05, asked.set).start()
+    assert_numbers(pushforward(torch.sin, FORWARD, (BASE,), (BASE,))[1], BASE.cos() * BASE)
+    first.join()

@@ -2,7 +2,7 @@
 
 At run time `@typed["signatures.GradientOperator"]()` returns the function unchanged.
 `adinterface/_signatures.pyi` holds the overloads, which
-`python -m adinterface_studies.signatures` writes. Python cannot map types over a tuple, so there is
+`python -m adinterface_studies signatures` writes. Python cannot map types over a tuple, so there is
 one overload for each number of arguments up to four.
 """
 

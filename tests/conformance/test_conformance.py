@@ -6,12 +6,12 @@ import pytest
 from adinterface_conformance import conformance_tests
 from adinterface_conformance.checks import CHECKS, checks_for
 from adinterface_conformance.outcome import known_failures
+from adinterface_conformance.uses import USES
 from adinterface_studies.functions.numpy_code import USES as NUMPY_CODE
 from adinterface_studies.scenarios import EXAMPLES, SCENARIOS
 from backends_table import BACKENDS, FORMULAS
 
 from adinterface import AutoAutograd, AutoJax, AutoTorch
-from adinterface.namespaces.uses import USES
 
 # torch says so of the conjugate in a batch of pushforwards, once in a process.
 pytestmark = pytest.mark.filterwarnings(

@@ -18,6 +18,7 @@ from adinterface_conformance.runner import Run, Selection, backend_from, begun, 
 from adinterface_conformance.runner import run as run_into
 from adinterface_conformance.scenario import Scenario
 from adinterface_conformance.scenarios.namespace import scenarios_of
+from adinterface_conformance.use import Use
 from adinterface_finite import FiniteDifferencesBackend
 from adinterface_studies.conformance import write_markdown
 
@@ -32,7 +33,6 @@ from adinterface import (
     hessian,
 )
 from adinterface.core.contract import KnownFailure
-from adinterface.namespaces.use import Use
 
 pytestmark = pytest.mark.sweep  # test_conformance.py and test_mutations.py run with every change
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from adinterface_conformance import uses
+from adinterface_conformance.use import Use
 from adinterface_studies.functions import numpy_code
 
 from adinterface import (
     array_namespace,
 )
-from adinterface.namespaces import uses
-from adinterface.namespaces.use import Use
 from adinterface.sparse.detect_trace import traced_pattern
 from adinterface.sparse.traced import Traced
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import array_api_strict
 import numpy as np
 import pytest
+from adinterface_conformance.use import Use
+from adinterface_conformance.uses import USES
 from adinterface_studies.functions import table
 from adinterface_studies.functions.checks import Wrong, judge, modes_of, reference
 from adinterface_studies.functions.numpy_code import USES as NUMPY_CODE
@@ -15,8 +17,6 @@ from adinterface_studies.functions.numpy_code import is_there, name_of
 from backends_table import BACKENDS
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, array_namespace
-from adinterface.namespaces.use import Use
-from adinterface.namespaces.uses import USES
 
 pytestmark = pytest.mark.sweep
 

@@ -19,10 +19,10 @@ from adinterface import (
     value_and_gradient,
     value_and_jacobian,
 )
-from adinterface.namespaces.use import Use
-from adinterface.namespaces.uses import USES
 
 from ..scenario import Scenario
+from ..use import Use
+from ..uses import USES
 
 
 def scenarios_of(use: Use) -> Iterator[Scenario]:

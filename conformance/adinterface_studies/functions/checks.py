@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.use import Array, Use
 
 from adinterface import (
     AutoBackend,
@@ -28,7 +29,6 @@ from adinterface import (
 from adinterface.core.contract import Library
 from adinterface.core.contract.registry import find
 from adinterface.core.tree import handler_of
-from adinterface.namespaces.use import Array, Use
 
 #: Value and dtype; the Jacobian by rows, and by columns; a product of the Hessian; the Jacobian by
 #: a prepared call.

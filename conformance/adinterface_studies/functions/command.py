@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from adinterface_conformance.uses import USES as STANDARD
+
 from adinterface import AutoBackend
 from adinterface.core.contract.registry import find
-from adinterface.namespaces.uses import USES as STANDARD
 
 from .. import options as studies
 from ..progress import steps

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.use import Array, Kind, Use
 from scipy import special
-
-from adinterface.namespaces.use import Array, Kind, Use
 
 _random = np.random.default_rng(3)
 

@@ -10,8 +10,7 @@ import itertools
 import zlib
 
 import numpy as np
-
-from adinterface.namespaces.use import Array
+from adinterface_conformance.use import Array
 
 _UP = [
     1e-150, 1e-30, 1e-12, 1e-7, 3e-4, 0.01, 0.1, 0.25, 0.5, 0.7, 0.95, 1.0, 1.3, 1.5, 2.0, 2.7, 3.0,

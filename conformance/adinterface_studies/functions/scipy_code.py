@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import scipy.special
+from adinterface_conformance.use import Array, Kind, Use
 
 from adinterface import scipy as on_any_engine
-from adinterface.namespaces.use import Array, Kind, Use
 
 _random = np.random.default_rng(5)
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from adinterface_conformance.use import Array
 from mpmath import mp, mpf
 
 from adinterface import (
@@ -30,7 +31,6 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface.core.contract.registry import find
-from adinterface.namespaces.use import Array
 
 from ..progress import steps
 from .exact import DIGITS, FUNCTIONS, GROUPS, Undefined

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from adinterface_conformance.use import Use
+
 from adinterface import AutoBackend
 from adinterface.core.contract import KnownFailure
 from adinterface.core.contract.registry import find
-from adinterface.namespaces.use import Use
 
 from .checks import Wrong, judge, modes_of
 

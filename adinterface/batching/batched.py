@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from ..core.call.call import Call
 from ..core.call.messages import require_function
 from ..core.call.plan import Plan
-from ..core.call.row import Compiled, Compute, OperatorRow, Parts, present
+from ..core.call.row import Compiled, Compute, OperatorRow, Parts, results_of
 from ..core.contract.auto import AutoBackend, MatrixBackend
 from ..core.contract.backend import Arrays, Linearized, Pullback, Randomness
 from ..core.contract.tracing import untraced
@@ -196,7 +196,7 @@ def _for_entries(
     passed = [
         n
         for n in plan.carried
-        if axis.each[n] or (n in plan.given and plan.slots[n].library is not None)
+        if axis.each[n] or (n in plan.side_inputs and plan.slots[n].library is not None)
     ]
     slots = (*plan.active, *passed)
 
@@ -223,4 +223,4 @@ def _with_axis(call: Call, parts: Parts) -> Any:
         parts = parts._replace(push_stacked=None)
     row = call.plan.operator
     assert isinstance(row, BatchedRow)
-    return (row.inner.finish or present)(call, with_axis(parts, call))
+    return (row.inner.finish or results_of)(call, with_axis(parts, call))

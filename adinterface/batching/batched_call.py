@@ -217,7 +217,7 @@ def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False)
             stacks.append(full_like(backend, entry, 0.0, match.count))
             continue
         array, stacked = given
-        call.take(array)
+        call.occupy(array)
         shape = library_of(backend, entry).shape(entry)
         stacks.append(
             array

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.call.call import Call
-from ..core.call.output import ALONE, OutputStructure
+from ..core.call.output import ALONE, OutputLayout
 from ..core.contract.arrays import full_like, library_of
 from ..core.contract.backend import Arrays, Aux, Backend, Randomness
 from ..core.contract.errors import BackendError, OutputError
@@ -101,22 +101,22 @@ def _joined(backend: Backend, rows: Sequence[Results]) -> Results:
     first = rows[0]
     if isinstance(first, Aux):
         arrays = tuple([stack_of(backend, column) for column in zip(*[row.arrays for row in rows])])
-        return Aux(arrays, _joined_forms([row.form for row in rows]))
+        return Aux(arrays, _joined_layouts([row.layout for row in rows]))
     if isinstance(first, (tuple, list)):
         return type(first)([_joined(backend, column) for column in zip(*rows)])
     return stack_of(backend, rows)
 
 
-def _joined_forms(forms: Sequence[OutputStructure]) -> OutputStructure:
-    first = forms[0]
-    if all(form is first for form in forms):
+def _joined_layouts(layouts: Sequence[OutputLayout]) -> OutputLayout:
+    first = layouts[0]
+    if all(each is first for each in layouts):
         return first
     key = structure_key(first.structure)
     kinds = [place if isinstance(place, str) else type(place) for place in first.places]
-    for n, form in enumerate(forms):
+    for n, layout in enumerate(layouts):
         if (
-            structure_key(form.structure) != key
-            or [p if isinstance(p, str) else type(p) for p in form.places] != kinds
+            structure_key(layout.structure) != key
+            or [p if isinstance(p, str) else type(p) for p in layout.places] != kinds
         ):
             raise OutputError(
                 f"batched: f returned another structure for entry {n} than for entry 0, or another"
@@ -125,9 +125,9 @@ def _joined_forms(forms: Sequence[OutputStructure]) -> OutputStructure:
             )
     places = [
         column[0] if isinstance(column[0], str) else np.asarray(column)
-        for column in zip(*[f.places for f in forms])
+        for column in zip(*[layout.places for layout in layouts])
     ]
-    return OutputStructure(first.structure, tuple(places))
+    return OutputLayout(first.structure, tuple(places))
 
 
 def with_axis(results: Results, call: Call) -> Results:
@@ -141,16 +141,16 @@ def with_axis(results: Results, call: Call) -> Results:
             return place
         numbers = place if isinstance(place, np.ndarray) else np.full(len(result[0]), place)
         library = call.plan.backend.library
-        return call.present(numbers if library is None else library.asarray(numbers))
+        return call.to_user(numbers if library is None else library.asarray(numbers))
 
     def walk(part: Any) -> Any:
         if isinstance(part, Aux):
             result.extend(part.arrays)
-            form = part.form
-            if form is ALONE.form or all(isinstance(place, str) for place in form.places):
+            layout = part.layout
+            if layout is ALONE.layout or all(isinstance(place, str) for place in layout.places):
                 return part
             return Aux(
-                part.arrays, OutputStructure(form.structure, tuple(map(filled, form.places)))
+                part.arrays, OutputLayout(layout.structure, tuple(map(filled, layout.places)))
             )
         if isinstance(part, (tuple, list)):
             parts = [walk(inner) for inner in part]

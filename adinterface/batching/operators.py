@@ -24,7 +24,7 @@ from ..core.call.row import OperatorRow, Parts
 from ..core.contract.arrays import copies, library_of, library_of_array
 from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Aux
-from ..core.contract.library import Library, kind
+from ..core.contract.library import Library, dtype_kind
 from ..core.derive import jacobians
 from ..core.derive.basis import concatenated
 from ..core.operators.jacobian import JACOBIAN, VALUE_AND_JACOBIAN
@@ -147,7 +147,11 @@ def _part(
 def _sent(x: Any) -> Any:
     library = handler_of(x)
     # such as random keys
-    if not isinstance(library, Library) or library.mutable or kind(library.dtype(x)) == "other":
+    if (
+        not isinstance(library, Library)
+        or library.mutable
+        or dtype_kind(library.dtype(x)) == "other"
+    ):
         return x
     return library.to_numpy(x)  # JAX reads its own arrays with 32 bits where jax_enable_x64 is off
 
@@ -161,7 +165,7 @@ def _spread_jacobian(row: OperatorRow) -> OperatorRow:
         if result is None:
             return row.compute(call, leaves, tangents)
         outputs, aux, blocks = result
-        jacobian = Aux((), aux.form), blocks
+        jacobian = Aux((), aux.layout), blocks
         return ((outputs, aux), jacobian) if "value" in row.forms else (jacobian,)
 
     return replace(row, compute=compute, compiles=False)

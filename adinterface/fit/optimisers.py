@@ -7,7 +7,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core.contract.errors import BackendError
-from ..core.contract.registry import backend_of, classes_with
+from ..core.contract.registry import backend_for, classes_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +93,7 @@ def from_torch_optim(
 def _made(name: str, *given: Any, **options: Any) -> Any:
     for cls, optimisers in classes_with("optimisers").items():
         if name in optimisers:
-            backend_of(cls())  # which says what to install, if the engine is not there
+            backend_for(cls())  # which says what to install, if the engine is not there
             return resolve_name(optimisers[name])(*given, **options)
     raise BackendError(f"{name}: no installed backend brings it.")
 

@@ -94,7 +94,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             here.reached, here.texts, here.gaps = {}, set(), False
         kept = None
         try:
-            with within(CORE, now()._replace(form=_taken)):
+            with within(CORE, now()._replace(wrap=_taken)):
                 result = (f if copy_for_call is None else copy_for_call())(*args, **kwargs)
             result = _unwrapped(
                 result, [x for x in wrapped if type(x) is NumpyArray] if here.gaps else []
@@ -162,9 +162,9 @@ def _wrapped(leaf: Leaf, writing: bool) -> Any:
         return captured(array)
     if type(array) is not NumpyArray:
         return array
-    if array.ndim or _is_one_of(leaf.value, now().kinds.arrays):
+    if array.ndim or _is_one_of(leaf.value, now().origins.arrays):
         array._origin = ARGUMENT
-    elif _is_one_of(leaf.value, now().kinds.numbers):
+    elif _is_one_of(leaf.value, now().origins.numbers):
         array._origin = OF_PYTHON
     return array
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.contract.errors import NumpyCodeError
-from ..core.contract.library import Library, kind
+from ..core.contract.library import Library, dtype_kind
 from .array_like import operand_of
 from .names import instead_of, names, spelled
 from .refusals import ENGINES
@@ -98,7 +98,7 @@ class Functions(dict[Any, Callable[..., Any]]):
             return real
 
         def call(*args: Any) -> Any:
-            if any(library.owns(x) and kind(library.dtype(x)) == "complex" for x in args):
+            if any(library.owns(x) and dtype_kind(library.dtype(x)) == "complex" for x in args):
                 return of_complex(*args)
             return real(*args)
 

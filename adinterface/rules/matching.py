@@ -10,7 +10,7 @@ from typing import Any
 from ..core import tree
 from ..core.contract.arrays import library_of_array
 from ..core.contract.errors import RuleError
-from ..core.contract.library import NUMPY, PYTHON, Library, kind, width
+from ..core.contract.library import NUMPY, PYTHON, Library, dtype_kind, width
 from ..core.tree import (
     CONSTANT,
     DIFFERENTIATED,
@@ -142,14 +142,16 @@ class RuleMatch(Matcher):
                 f"gave an array of shape {tuple(handler.shape(given))} for {path}, which has shape"
                 f" {shape}. Take the sum over the axes along which it was broadcast."
             )
-        complex_given = dtype == "complex" or kind(dtype) == "complex"
-        if complex_given and kind(expected) == "real":
+        complex_given = dtype == "complex" or dtype_kind(dtype) == "complex"
+        if complex_given and dtype_kind(expected) == "real":
             raise self._error(
                 f"gave an array of dtype {dtype} for {path}, which has dtype {expected}. Take its"
                 " real part."
             )
         widened = (
-            not complex_given and kind(expected) == "complex" and width(dtype) == width(expected)
+            not complex_given
+            and dtype_kind(expected) == "complex"
+            and width(dtype) == width(expected)
         )
         if owner is NUMPY and library is not NUMPY and not library.plain_numpy:
             # for an array that is not differentiated, which may be wider than the engine allows

@@ -22,7 +22,7 @@ from ..core import derive
 from ..core.contract.backend import Arrays, Aux, Backend, FlatFunction
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import Library, widest
-from ..core.contract.registry import auto_class, backend_of
+from ..core.contract.registry import auto_class, backend_for
 from ..numpy_code.array import NumpyArray
 from ..numpy_code.engine import engine_of
 from ..rules.rule import rule
@@ -107,7 +107,7 @@ class Integrand:
             raise NumpyCodeError(
                 f"{_NAME}: no backend of adinterface differentiates {self.library.name} arrays."
             )
-        return backend_of(auto())
+        return backend_for(auto())
 
 
 def parameters_of(x: Any) -> int:

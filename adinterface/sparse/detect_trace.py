@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.contract.errors import SparsityError
-from ..core.contract.library import PYTHON, kind
+from ..core.contract.library import PYTHON, dtype_kind
 from ..core.tree import flatten
 from . import propagation  # noqa: F401 - registers what each function does to traced arrays
 from .index_sets import Sets, empty, entries, part_of_identity
@@ -108,7 +108,7 @@ def _once(
 
 def _unknown(value: Any, trace: Trace) -> Any:
     """A carried value as f gets it: traced if another call may have another number there."""
-    if isinstance(value, (np.ndarray, np.generic)) and kind(value.dtype.name) != "other":
+    if isinstance(value, (np.ndarray, np.generic)) and dtype_kind(value.dtype.name) != "other":
         return Traced(value, None, trace)
     if type(value) in (float, complex) and not trace.values:
         return Traced(value, None, trace)

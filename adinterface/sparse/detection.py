@@ -12,7 +12,7 @@ from ..core.call.call import Call
 from ..core.contract.arrays import library_of, numbers_of, size_of
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
-from ..core.contract.library import PYTHON, Library, epsilon, kind
+from ..core.contract.library import PYTHON, Library, dtype_kind, epsilon
 from ..core.contract.nodes import NodeType
 from ..core.derive import policy
 from ..core.tree import handler_of
@@ -149,7 +149,11 @@ def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPatter
 
 def _plain(array: Any, dtype: str) -> Any:
     """The array in a dtype of NumPy itself: bfloat16 becomes float32."""
-    return array.astype("float32") if kind(dtype) == "real" and array.dtype.kind != "f" else array
+    return (
+        array.astype("float32")
+        if dtype_kind(dtype) == "real" and array.dtype.kind != "f"
+        else array
+    )
 
 
 # Probing

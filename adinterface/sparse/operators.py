@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core import derive
 from ..core.call.call import Call
-from ..core.call.output import OutputStructure
+from ..core.call.output import OutputLayout
 from ..core.call.row import Compiled, Compute, OperatorRow, Parts
 from ..core.contract.arrays import block_dtype, cast, is_complex, library_of, size_of
 from ..core.contract.backend import Arrays, Aux, Backend
@@ -26,7 +26,7 @@ from ..core.contract.errors import (
     PrecisionError,
     SparsityError,
 )
-from ..core.contract.library import kind
+from ..core.contract.library import dtype_kind
 from ..core.derive import policy
 from ..core.operators.hessian import HESSIAN, VALUE_GRADIENT_AND_HESSIAN
 from ..core.operators.jacobian import JACOBIAN, VALUE_AND_JACOBIAN
@@ -108,7 +108,7 @@ class SparseDerivative:
         return replace(self.row, compute=bound.compute, finish=bound.finish, pieces=bound.pieces)
 
     def _pattern_of(self, call: Call, leaves: Arrays) -> ColouredPattern:
-        if any(kind(dtype) == "complex" for dtype in call.plan.dtypes):
+        if any(dtype_kind(dtype) == "complex" for dtype in call.plan.dtypes):
             raise NotDifferentiableError(
                 f"{self.name}: AutoSparse takes real arguments, but one is complex. Pass its real"
                 " and imaginary parts as two real arrays, or take the dense Jacobian without"
@@ -225,7 +225,7 @@ class SparseDerivative:
             product = [tuple([stack[-1] for stack in coloured])]
             coloured = [stack[:-1] for stack in coloured]
         if not value:
-            outputs, aux = (), Aux((), aux.form)
+            outputs, aux = (), Aux((), aux.layout)
         stacks = [*coloured, *singles]
         # What an engine compiles it also gathers faster; elsewhere NumPy does.
         compiled = bool(stacks) and library_of(backend, stacks[0]).traced(stacks[0])
@@ -432,12 +432,12 @@ class SparseDerivative:
         matrices = self.checked(call, results)
         result = self.row.result
         if not self.second:
-            jacobian = _assembled(call, aux.form, matrices)
+            jacobian = _assembled(call, aux.layout, matrices)
             return jacobian if result is None else result(call.value(outputs, aux), jacobian)  # type: ignore[call-arg]
         hessian = _square(call, matrices)
         if result is None:
             return hessian
-        value = call.value(aux.arrays[:1], Aux(aux.arrays[1:], aux.form))
+        value = call.value(aux.arrays[:1], Aux(aux.arrays[1:], aux.layout))
         return result(value, call.gradients(outputs)[0], hessian)  # type: ignore[call-arg]
 
 
@@ -460,10 +460,10 @@ def _numbers(name: str, backend: Backend, stack: Any) -> np.ndarray[Any, Any]:
     return library.to_numpy(stack)
 
 
-def _assembled(call: Call, form: OutputStructure, matrices: list[list[Any]]) -> Any:
+def _assembled(call: Call, layout: OutputLayout, matrices: list[list[Any]]) -> Any:
     """For each output the matrices of all arguments, in the structure of f's result."""
     return build_gradient(
-        form.structure, iter([call.plan.gradients(row, call.values) for row in matrices])
+        layout.structure, iter([call.plan.gradients(row, call.values) for row in matrices])
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from ..core.contract.library import Library, dtype_name, kind
+from ..core.contract.library import Library, dtype_kind, dtype_name
 from ..core.contract.registry import register_library
 from ..core.contract.rules import Arrays, FlatRule
 from .index_sets import Sets, selected, stacked
@@ -313,7 +313,7 @@ def placeholder(library: Library, array: Any) -> np.ndarray[Any, Any]:
     be used.
     """
     own = {"real": "float64", "complex": "complex128", "integer": "int64", "bool": "bool"}.get(
-        kind(library.dtype(array))
+        dtype_kind(library.dtype(array))
     )
     if own is None:
         raise Untraceable(f"f takes an array of dtype {library.dtype(array)} that is traced")

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.errors import BackendError, RuleError
-from ..core.contract.library import NUMPY, PYTHON, Library, epsilon, kind
+from ..core.contract.library import NUMPY, PYTHON, Library, dtype_kind, epsilon
 from ..core.contract.registry import auto_class, backend_class, find, is_installed, names
 from ..core.operators.gradient import gradient
 from ..core.operators.hessian import hvp
@@ -345,7 +345,7 @@ class _Check:
             * self.random.uniform(0.5, 1.5, shape)
             * self.random.choice([-1.0, 1.0], shape)
         )
-        if kind(dtype) == "complex" or dtype == "complex":
+        if dtype_kind(dtype) == "complex" or dtype == "complex":
             drawn = drawn + 1j * self.random.uniform(-1.0, 1.0, shape)
         return widened(np.asarray(drawn, dtype))
 

@@ -89,14 +89,14 @@ def choose(
     AutoAutograd()
     """
     call = "choose(operator, f, *args)"
-    operation = require_operator(call, operator)
+    row = require_operator(call, operator)
     listed = args[0] if args and isinstance(args[0], (list, tuple)) else args[:1]
     if listed and all(isinstance(each, AutoBackend) for each in listed):
         raise BackendError(
             f"{call}: backends are a keyword. Write backends=[{', '.join(map(label, listed))}]."
         )
     if backends is None:
-        leaves = taken_apart(arguments_of(operation, args))[1]
+        leaves = taken_apart(arguments_of(row, args))[1]
         count = sum(
             [math.prod(leaf.library.shape(leaf.value)) for leaf in leaves if leaf.differentiated]
         )

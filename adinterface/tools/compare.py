@@ -14,13 +14,13 @@ import numpy as np
 
 from ..core.call.row import OperatorRow
 from ..core.contract.auto import AutoBackend
-from ..core.contract.library import NUMPY, PYTHON, epsilon, kind
+from ..core.contract.library import NUMPY, PYTHON, dtype_kind, epsilon
 from ..core.contract.registry import find
 from ..core.operators.pullback import Back, Push
 from ..core.tree import Constant, Leaf, Structure, build_gradient, flatten
 from .check_gradient import VALUE, GradientCheck, checked
 from .comparison import Comparison, engines_of, takes_differences, with_reference
-from .facts import arguments_of, fields_of, operation_of_name, require_call
+from .facts import arguments_of, fields_of, require_call, row_of_name
 from .leaves import named_leaves, nearby, taken_apart
 from .measured import LeafDifference, Measured, listed
 from .numbers import Array, distances, largest_of, widened
@@ -94,15 +94,15 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
     """
     functions, args = _functions(operator, f, args)
     name = getattr(operator, "__name__", str(operator))
-    operation = operation_of_name(name)
-    call = _Call(operator, name, operation, args, kwargs)
+    row = row_of_name(name)
+    call = _Call(operator, name, row, args, kwargs)
     measured = tuple([call.measured(f, backend) for backend, f in functions])
     working = [m for m in measured if m.error is None]
     reference = next(
         (m for m in working if not takes_differences(m.backend)), working[0] if working else None
     )
     coarsest = _coarsest(args, kwargs, working) if working else "float64"
-    report = Comparison(name, measured, None, coarsest, operation.order if operation else 1)
+    report = Comparison(name, measured, None, coarsest, row.order if row else 1)
     if reference is None:
         return report
     report = with_reference(report, reference)
@@ -143,7 +143,7 @@ class _Call:
 
     operator: Callable[..., Any]
     name: str
-    operation: OperatorRow | None
+    row: OperatorRow | None
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 
@@ -183,8 +183,8 @@ class _Call:
         # An operator that is not this package's may return a named tuple.
         own = (
             getattr(result, "_fields", (self.name,))
-            if self.operation is None
-            else tuple(fields_of(self.operation))
+            if self.row is None
+            else tuple(fields_of(self.row))
         )
         for path, part in zip(own, result if len(own) > 1 else (result,)):
             if isinstance(part, Back):
@@ -192,9 +192,7 @@ class _Call:
             elif isinstance(part, Push):
                 part = part(
                     *_filled(
-                        *taken_apart(
-                            args if self.operation is None else arguments_of(self.operation, args)
-                        )
+                        *taken_apart(args if self.row is None else arguments_of(self.row, args))
                     )
                 )
             numbers |= {
@@ -248,9 +246,9 @@ def _filled(structures: Iterable[Structure], leaves: Iterable[Leaf]) -> list[Any
     for leaf in (leaf for leaf in leaves if leaf.differentiated):
         shape, dtype = leaf.library.shape(leaf.value), leaf.library.dtype(leaf.value)
         numbers = random.standard_normal(shape)
-        if kind(dtype) == "complex":
+        if dtype_kind(dtype) == "complex":
             numbers = numbers + 1j * random.standard_normal(shape)
-        if leaf.library is PYTHON or kind(dtype) == "integer":
+        if leaf.library is PYTHON or dtype_kind(dtype) == "integer":
             drawn.append(NUMPY.asarray(numbers).item() if shape == () else numbers.round())
         else:
             drawn.append(leaf.library.asarray(numbers, dtype=dtype, like=leaf.value))
@@ -271,7 +269,7 @@ def _coarsest(args: tuple[Any, ...], kwargs: dict[str, Any], measured: list[Meas
     floating = sorted(
         dtype
         for dtype in dtypes
-        if kind(dtype) in ("real", "complex") and dtype not in ("float", "complex")
+        if dtype_kind(dtype) in ("real", "complex") and dtype not in ("float", "complex")
     )
     return max(floating, key=epsilon, default="float64")
 
@@ -294,11 +292,11 @@ def _with_kinks(
     """The report with the leaves at a kink of f marked; or with a note, if f does not repeat its
     value.
     """
-    reference, operation = report.reference, call.operation
+    reference, row = report.reference, call.row
     if (
-        operation is None
-        or operation.order == 2
-        or fields_of(operation).get("gradient") != "arguments"
+        row is None
+        or row.order == 2
+        or fields_of(row).get("gradient") != "arguments"
         or reference is None
     ):
         return report

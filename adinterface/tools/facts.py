@@ -10,19 +10,19 @@ from ..core.call.row import FieldForm, OperatorRow
 from ..core.operators.table import OPERATORS, entry_of, require_operator
 
 
-def operations() -> list[OperatorRow]:
+def operator_rows() -> list[OperatorRow]:
     """The row of every operator; first-order operators come first."""
-    return sorted(OPERATORS.values(), key=lambda operation: (operation.order, operation.name))
+    return sorted(OPERATORS.values(), key=lambda row: (row.order, row.name))
 
 
-def operation_of_name(name: str) -> OperatorRow | None:
-    return next((operation for operation in OPERATORS.values() if operation.name == name), None)
+def row_of_name(name: str) -> OperatorRow | None:
+    return next((row for row in OPERATORS.values() if row.name == name), None)
 
 
-def operator_of(operation: OperatorRow) -> Callable[..., Any]:
+def operator_of(row: OperatorRow) -> Callable[..., Any]:
     """The function that users call."""
     operator: Callable[..., Any] = next(
-        operator for operator, other in OPERATORS.items() if other is operation
+        operator for operator, other in OPERATORS.items() if other is row
     )
     return operator
 
@@ -37,24 +37,24 @@ def require_call(caller: str, operator: Any, f: Any) -> None:
     require_function(caller.partition("(")[0], f)
 
 
-def fields_of(operation: OperatorRow) -> dict[str, FieldForm]:
+def fields_of(row: OperatorRow) -> dict[str, FieldForm]:
     """The fields of the result of an operator by name, and what each is."""
-    if operation.result is None:
-        return dict(zip((operation.name,), operation.forms, strict=True))
-    names: tuple[str, ...] = operation.result._fields  # type: ignore[attr-defined]
-    return dict(zip(names, operation.forms, strict=True))
+    if row.result is None:
+        return dict(zip((row.name,), row.forms, strict=True))
+    names: tuple[str, ...] = row.result._fields  # type: ignore[attr-defined]
+    return dict(zip(names, row.forms, strict=True))
 
 
-def gives_map(operation: OperatorRow) -> bool:
+def gives_map(row: OperatorRow) -> bool:
     """Whether one of the results is a function: `back` or `push`."""
-    return not {"back", "push"}.isdisjoint(operation.forms)
+    return not {"back", "push"}.isdisjoint(row.forms)
 
 
-def plain_of(operation: OperatorRow) -> OperatorRow | None:
+def plain_of(row: OperatorRow) -> OperatorRow | None:
     """The row that returns only the last of several results (`gradient` for `value_and_gradient`),
     or None.
     """
-    parts = list(fields_of(operation).items())
+    parts = list(fields_of(row).items())
     if len(parts) == 1:
         return None
     return next(
@@ -63,11 +63,11 @@ def plain_of(operation: OperatorRow) -> OperatorRow | None:
     )
 
 
-def arguments_of(operation: OperatorRow, args: tuple[Any, ...]) -> tuple[Any, ...]:
+def arguments_of(row: OperatorRow, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments of f among the operator's arguments after the backend."""
-    if operation.directions == "second argument":
+    if row.directions == "second argument":
         return (args[0], *args[2:])
-    if operation.directions == "second tuple":
+    if row.directions == "second tuple":
         first: tuple[Any, ...] = args[0]
         return first
     return args

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.contract.library import PYTHON, Library, epsilon, kind
+from ..core.contract.library import PYTHON, Library, dtype_kind, epsilon
 from ..core.contract.nodes import NodeType
 from ..core.tree import (
     CONSTANT,
@@ -119,7 +119,11 @@ def with_other_arrays(
         return Constant(with_other_arrays(tree.value, change, whole))
     handler = handler_of(tree, scan=False)
     if isinstance(handler, Library):
-        return change(handler, tree) if kind(handler.dtype(tree)) in ("real", "complex") else tree
+        return (
+            change(handler, tree)
+            if dtype_kind(handler.dtype(tree)) in ("real", "complex")
+            else tree
+        )
     if not isinstance(handler, NodeType):
         return tree
     if handler.is_owner and whole is not None:

@@ -17,11 +17,11 @@ from adinterface.core.contract import (
     Arrays,
     Enter,
     FlatRule,
-    Leave,
     Library,
     Loops,
+    ToLeaf,
+    dtype_kind,
     dtype_name,
-    kind,
     unsupported_dtype,
 )
 
@@ -77,18 +77,18 @@ class AutogradLibrary(Library):
             return array
         if dtype is None or dtype_name(x.dtype) == dtype:
             return x
-        real = kind(dtype) != "complex" and np.iscomplexobj(getval(x))
+        real = dtype_kind(dtype) != "complex" and np.iscomplexobj(getval(x))
         return (anp.real(x) if real else x).astype(dtype)
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if type(example) is np.ndarray and example.dtype.kind in "fcbiu":
             return NUMPY.enter(example, source, dtype)
         if source is PYTHON:
-            return lambda x, taken: np.array(x, dtype)
+            return lambda x, occupied: np.array(x, dtype)
         return None
 
-    def leave(self, example: Any, source: Library) -> Leave | None:
-        return NUMPY.leave(example, source)
+    def to_leaf(self, example: Any, source: Library) -> ToLeaf | None:
+        return NUMPY.to_leaf(example, source)
 
     def loops(self) -> Loops:
         return AutogradLoops(self)

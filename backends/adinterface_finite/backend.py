@@ -22,7 +22,7 @@ from adinterface.core.contract import (
     LeafAccuracy,
     Linearized,
     Pushforward,
-    backend_of,
+    backend_for,
     block_dtype,
     library_of,
     note_accuracy,
@@ -60,7 +60,7 @@ class FiniteDifferencesBackend(Backend):
         #: The backend whose arrays f gets.
         self.native: Backend | None = None
         if auto.native is not None:
-            self.native = backend_of(auto.native)
+            self.native = backend_for(auto.native)
             self.library = self.native.library
             self.device = self.native.device
 

@@ -19,10 +19,10 @@ from adinterface.core.contract import (
     Library,
     active_record,
     copies,
+    dtype_kind,
     epsilon,
     evaluation,
     function_of_extension,
-    kind,
     library_of,
     size_of,
     width,
@@ -60,7 +60,7 @@ class FlatEvaluations(Evaluations):
         super().__init__(leaves, records=active_record() is not None)
         self.backend, self.executor = backend, backend.options.executor
         #: What an engine may trace: the leaves, and what else f is given.
-        self.given = (*leaves, *function.given)
+        self.side_inputs = (*leaves, *function.side_inputs)
         function = function.repeated()
         #: The function at the point, and elsewhere.
         self.there, self.elsewhere = function, function.elsewhere
@@ -89,7 +89,7 @@ class FlatEvaluations(Evaluations):
         return kept_all(self.hold(self.elsewhere, *leaves))
 
     def call_at_the_point(self) -> tuple[Arrays, Aux]:
-        with evaluation(self.given):
+        with evaluation(self.side_inputs):
             return kept_all(
                 self.hold(self.there, *copies(self.backend, self.leaves, self.there.owned))
             )
@@ -134,15 +134,15 @@ class FlatEvaluations(Evaluations):
         return tuple(found)
 
     def all_as_aux(self, value: bool) -> Aux:
-        """f's outputs and aux as the aux of its gradient; without `value` the form alone."""
+        """f's outputs and aux as the aux of its gradient; without `value` the layout alone."""
         outputs, aux = self.base()
-        return Aux((*outputs, *aux.arrays) if value else (), aux.form)
+        return Aux((*outputs, *aux.arrays) if value else (), aux.layout)
 
     def copies(self) -> Arrays:
         return copies(self.backend, self.leaves)
 
     def apart(self, differences: Callable[[Callable[[], Arrays]], _T]) -> _T:
-        with evaluation(self.given):
+        with evaluation(self.side_inputs):
             return super().apart(differences)
 
     def imaginary(self, leaves: Sequence[Any]) -> Array | None:
@@ -170,10 +170,10 @@ class FlatEvaluations(Evaluations):
                     found.append(self.outside(error))
                 except OutputError:
                     # perhaps for an integer where f's value at the point is floating
-                    form = self.base()[1].form
-                    if function is not self.elsewhere or form is None:
+                    layout = self.base()[1].layout
+                    if function is not self.elsewhere or layout is None:
                         raise
-                    hold.place, function = 0, self.elsewhere.floating(form)
+                    hold.place, function = 0, self.elsewhere.floating(layout)
                     found.append(vector(*function(*leaves)))
         return found
 
@@ -183,7 +183,7 @@ class FlatEvaluations(Evaluations):
 
         from adinterface.batching.for_engines import Outside, Task, run_all
 
-        floating, points = self.elsewhere.floating(self.base()[1].form), list(points)
+        floating, points = self.elsewhere.floating(self.base()[1].layout), list(points)
         tasks = [Task(_noting, floating.task(leaves)) for leaves in points]
         # Other processes cannot take a derivative of f as a function; its own evaluations of f go
         # to the workers.
@@ -244,7 +244,9 @@ def numbers_of(backend: Backend, array: Any) -> Any:
     numbers = library.to_numpy(array)
     if numbers.dtype in (np.longdouble, np.clongdouble):
         return numbers
-    return numbers.astype("complex128" if kind(library.dtype(array)) == "complex" else "float64")
+    return numbers.astype(
+        "complex128" if dtype_kind(library.dtype(array)) == "complex" else "float64"
+    )
 
 
 def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:

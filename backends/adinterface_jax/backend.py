@@ -28,9 +28,9 @@ from .library import JAX
 from .nodes import EquinoxModule, NnxObject, Pytree
 from .notes import NOTES
 
-# JAX's transformations, and compiled code, carry it along: its form belongs to what was traced.
+# JAX's transformations, and compiled code, carry it along: its layout belongs to what was traced.
 register_pytree_node(
-    Aux, lambda aux: ((aux.arrays,), aux.form), lambda form, parts: Aux(*parts, form=form)
+    Aux, lambda aux: ((aux.arrays,), aux.layout), lambda layout, parts: Aux(*parts, layout)
 )
 
 

@@ -21,15 +21,15 @@ from adinterface.core.contract import (
     Arrays,
     Enter,
     FlatRule,
-    Leave,
-    LeaveAll,
     Library,
     Loops,
     Scoping,
+    ToLeaf,
+    ToLeaves,
     any_wide,
     as_it_is,
+    dtype_kind,
     dtype_name,
-    kind,
     unsupported_dtype,
 )
 
@@ -104,9 +104,9 @@ class JaxLibrary(Library):
         if isinstance(x, jax.Array):
             if dtype is not None and dtype_name(x.dtype) != dtype:
                 with precision_of(dtype):
-                    x = (x.real if kind(dtype) != "complex" and jnp.iscomplexobj(x) else x).astype(
-                        canonicalize_dtype(dtype)
-                    )
+                    x = (
+                        x.real if dtype_kind(dtype) != "complex" and jnp.iscomplexobj(x) else x
+                    ).astype(canonicalize_dtype(dtype))
         else:
             x = self._adopted(x, dtype)
         if like is None:
@@ -166,14 +166,14 @@ class JaxLibrary(Library):
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         return as_it_is if source is self else None
 
-    def leave(self, example: Any, source: Library) -> Leave | None:
+    def to_leaf(self, example: Any, source: Library) -> ToLeaf | None:
         if type(example) is np.ndarray and example.dtype.isnative:
             return _own_numbers(example.dtype)
         if type(example) is float:
             return _to_float
         return _own_numbers_of_any_dtype if source is NUMPY and example is None else None
 
-    def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
+    def to_leaves(self, examples: Sequence[Any], sources: Sequence[Library]) -> ToLeaves | None:
         if examples[0] is None:
             return _all_untraced if sources[0] is self else None
         if any(source is not self for source in sources) or any(
@@ -229,22 +229,22 @@ def _widening() -> AbstractContextManager[Any] | None:
     return scope
 
 
-def _own_numbers(dtype: np.dtype[Any]) -> Leave:
-    def leave(result: Any, taken: set[int]) -> Any:
+def _own_numbers(dtype: np.dtype[Any]) -> ToLeaf:
+    def to_leaf(result: Any, occupied: set[int]) -> Any:
         # Inside a trace of the user's, it may have been computed in the precision of that.
         if type(result) is not ArrayImpl:
             return None
         numbers: np.ndarray[Any, Any] = np.array(result)
         return numbers if numbers.dtype == dtype else None
 
-    return leave
+    return to_leaf
 
 
-def _own_numbers_of_any_dtype(result: Any, taken: set[int]) -> Any:
+def _own_numbers_of_any_dtype(result: Any, occupied: set[int]) -> Any:
     return np.array(result) if type(result) is ArrayImpl else None
 
 
-def _all_untraced(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
+def _all_untraced(results: Sequence[Any], occupied: set[int]) -> Sequence[Any] | None:
     return results if _CONCRETE.issuperset(map(type, results)) else None
 
 
@@ -252,7 +252,7 @@ _CONCRETE = frozenset({ArrayImpl})
 _double = struct.Struct("=d").unpack
 
 
-def _to_float(result: Any, taken: set[int]) -> Any:
+def _to_float(result: Any, occupied: set[int]) -> Any:
     if type(result) is not ArrayImpl:
         return None
     try:
@@ -261,10 +261,10 @@ def _to_float(result: Any, taken: set[int]) -> Any:
         return np.asarray(result).item()
 
 
-def _own_arrays(examples: Sequence[Any]) -> LeaveAll:
+def _own_arrays(examples: Sequence[Any]) -> ToLeaves:
     classes, known = [ArrayImpl] * len(examples), [*map(_sharding, examples)]
 
-    def leave(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
+    def to_leaf(results: Sequence[Any], occupied: set[int]) -> Sequence[Any] | None:
         nonlocal known
         if [*map(type, results)] != classes:
             return None
@@ -275,7 +275,7 @@ def _own_arrays(examples: Sequence[Any]) -> LeaveAll:
         known = result
         return results
 
-    return leave
+    return to_leaf
 
 
 JAX = JaxLibrary()

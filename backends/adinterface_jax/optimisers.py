@@ -239,7 +239,7 @@ class _Leaves:
         """The model with these values, each in the type, library, dtype and device of the
         parameter.
         """
-        taken: set[int] = set()
+        occupied: set[int] = set()
         result = self.flat(pytree)
         for n, (value, leaf) in enumerate(zip(result, self.parameters.once)):
             if np.shape(value) != leaf.library.shape(leaf.value):
@@ -250,17 +250,20 @@ class _Leaves:
                     " optimiser.init(model)."
                 )
         values = [
-            self._restored(value, leaf, taken) for value, leaf in zip(result, self.parameters.once)
+            self._restored(value, leaf, occupied)
+            for value, leaf in zip(result, self.parameters.once)
         ]
         return self.parameters.rebuilt(values)
 
     @staticmethod
-    def _restored(value: Any, leaf: Any, taken: set[int]) -> Any:
+    def _restored(value: Any, leaf: Any, occupied: set[int]) -> Any:
         if isinstance(value, jax.core.Tracer):
             return value
         if leaf.library is PYTHON:
             return like(np.asarray(value), leaf.value)
-        return leaf.library.restore(value, JAX, leaf.value, leaf.library.dtype(leaf.value), taken)
+        return leaf.library.restore(
+            value, JAX, leaf.value, leaf.library.dtype(leaf.value), occupied
+        )
 
     def of_pytree(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the model as a function of its `pytree`."""

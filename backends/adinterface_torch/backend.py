@@ -75,7 +75,9 @@ leave_to_python(left_to_python)
 
 # torch.func flattens what f returns: the arrays of an Aux are its children.
 register_pytree_node(
-    Aux, lambda aux: ([aux.arrays], aux.form), lambda parts, form: Aux(next(iter(parts)), form)
+    Aux,
+    lambda aux: ([aux.arrays], aux.layout),
+    lambda parts, layout: Aux(next(iter(parts)), layout),
 )
 
 
@@ -166,7 +168,7 @@ class TorchBackend(Backend):
             if not all(arrays[n].requires_grad for n in owned):
                 return False
             refuse_shared(function, arrays)
-        return not (given := function.given) or not in_graph(given)
+        return not (given := function.side_inputs) or not in_graph(given)
 
     def _gradient_inside(self, function: FlatFunction, leaves: Arrays) -> Gradient:
         """The gradient inside an outer call or a mode of torch, or where processes exchange
@@ -209,7 +211,7 @@ class TorchBackend(Backend):
         its outputs and aux.
         """
         refuse_shared(function, leaves)
-        keep = self._keeps((*leaves, *function.given))
+        keep = self._keeps((*leaves, *function.side_inputs))
         # Where other values are in the graph of the parameters, f computes with aliases of these:
         # what a Constant was computed from is constant, and so is what f captured of an earlier
         # call that took a derivative by the same module.
@@ -220,14 +222,14 @@ class TorchBackend(Backend):
             copied
             or others
             or any(map(_IS_INFERENCE, leaves))
-            or (keep and (depth() > self.create_graph or in_graph(function.given)))
+            or (keep and (depth() > self.create_graph or in_graph(function.side_inputs)))
         )
         owned = frozenset() if swaps else owned
         with _mode(True):
             inputs = tuple([x if n in owned else _alias(x, keep) for n, x in enumerate(leaves)])
             outputs, aux = recorded(swapping(function, leaves) if swaps else function, inputs)
         if dual_level() >= 0:
-            refuse_tangents((*leaves, *function.given, *outputs, *aux))
+            refuse_tangents((*leaves, *function.side_inputs, *outputs, *aux))
         return keep, inputs, outputs, aux
 
     def pullback(
@@ -297,7 +299,7 @@ class TorchBackend(Backend):
         refuse_shared(function, leaves)
         _refuse_dual_level()
         # not the copies below, which are in the graph of a parameter
-        given = (*leaves, *tangents, *function.given)
+        given = (*leaves, *tangents, *function.side_inputs)
         with forward_level, torch.inference_mode(False):
             pushed: Any = torch.func.jvp(
                 swapping(function, leaves), _copies(leaves), _copies(tangents), has_aux=True
@@ -355,7 +357,7 @@ class TorchBackend(Backend):
         if inside:
             outputs, aux = tuple([output[0] for output in outputs]), aux.map(lambda array: array[0])
         return self._shown(
-            (outputs, tangents, aux), (*leaves, *stacks, *function.given), function, leaves
+            (outputs, tangents, aux), (*leaves, *stacks, *function.side_inputs), function, leaves
         )
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
@@ -363,7 +365,7 @@ class TorchBackend(Backend):
         refuse_shared(function, leaves)
         inputs = _copies(leaves, function.owned)
         outputs, aux = function(*inputs) if peek() is not None else recorded(function, inputs)
-        if peek() is None and not self._keeps((*leaves, *function.given)):
+        if peek() is None and not self._keeps((*leaves, *function.side_inputs)):
             outputs, aux = detached(outputs), aux.map(_detached_aux)
 
         def push(tangents: Arrays) -> Arrays:
@@ -499,7 +501,7 @@ def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
     kinds = [level.key() for level in transformations()]
     derivatives = any(kind != TransformType.Vmap for kind in kinds)
     again = derivatives or any(
-        map(is_recorded, (*leaves, *filter(torch.is_tensor, function.given)))
+        map(is_recorded, (*leaves, *filter(torch.is_tensor, function.side_inputs)))
     )
     # In a batch f gets a copy of a module: threads may take parts of the batch.
     taken = function if kinds[-1] == TransformType.Vmap else swapping(function, leaves)

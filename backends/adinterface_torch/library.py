@@ -18,13 +18,13 @@ from adinterface.core.contract import (
     Arrays,
     Enter,
     FlatRule,
-    Leave,
     Library,
     Loops,
+    ToLeaf,
     Unkeyed,
     as_it_is,
+    dtype_kind,
     dtype_name,
-    kind,
     unsupported_dtype,
     width,
 )
@@ -134,7 +134,9 @@ class TorchLibrary(Library):
         if dtype is not None and NAMES[x.dtype] != dtype:
             if dtype not in DTYPES:
                 raise unsupported_dtype(dtype, "PyTorch", SUPPORTED)
-            x = (x.real if x.is_complex() and kind(dtype) != "complex" else x).to(DTYPES[dtype])
+            x = (x.real if x.is_complex() and dtype_kind(dtype) != "complex" else x).to(
+                DTYPES[dtype]
+            )
         device = like.device if isinstance(like, torch.Tensor) else like
         if is_dtensor(like):
             x = spread_like(x if is_dtensor(x) else x.to(device), like)
@@ -173,16 +175,16 @@ class TorchLibrary(Library):
             array = np.array(array, dtype=array.dtype.newbyteorder("="))
         return torch.from_numpy(array)
 
-    def unshared(self, x: Any, taken: set[int]) -> Any:
+    def unshared(self, x: Any, occupied: set[int]) -> Any:
         if self.traced(x):
             return x
         x = _resolved(x)
         key = x.untyped_storage().data_ptr() if _has_memory(x) and not is_wrapped(x) else 0
-        if not _is_dense(x) or key in taken:
+        if not _is_dense(x) or key in occupied:
             # in memory that nothing else can overlap
             x = x.clone(memory_format=torch.contiguous_format)
         if key:
-            taken.add(key)
+            occupied.add(key)
         return x
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
@@ -205,10 +207,10 @@ class TorchLibrary(Library):
             make = (
                 torch.scalar_tensor if kept in (torch.float64, torch.complex128) else torch.tensor
             )
-            return None if kept is None else lambda x, taken: make(x, dtype=kept)
+            return None if kept is None else lambda x, occupied: make(x, dtype=kept)
         return _on_its_memory if _is_shareable(example) else None
 
-    def leave(self, example: Any, source: Library) -> Leave | None:
+    def to_leaf(self, example: Any, source: Library) -> ToLeaf | None:
         if source is self:
             return _own if example is None or _has_memory(example) else None
         if type(example) is float:
@@ -267,13 +269,13 @@ def _is_shareable(example: Any) -> bool:
     return type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative
 
 
-def _dense_outside_inference(x: torch.Tensor, taken: set[int]) -> torch.Tensor:
-    return _dense_as_it_is(outside_inference(x), taken)
+def _dense_outside_inference(x: torch.Tensor, occupied: set[int]) -> torch.Tensor:
+    return _dense_as_it_is(outside_inference(x), occupied)
 
 
-def _dense_as_it_is(x: torch.Tensor, taken: set[int]) -> torch.Tensor:
+def _dense_as_it_is(x: torch.Tensor, occupied: set[int]) -> torch.Tensor:
     try:
-        taken.add(_address(_storage(x)))
+        occupied.add(_address(_storage(x)))
     except RuntimeError:
         _require_dense(x)
     return x
@@ -287,7 +289,7 @@ def outside_inference(x: torch.Tensor) -> torch.Tensor:
         return x.clone()
 
 
-def _on_its_memory(x: np.ndarray[Any, Any], taken: set[int]) -> torch.Tensor:
+def _on_its_memory(x: np.ndarray[Any, Any], occupied: set[int]) -> torch.Tensor:
     flags = x.flags
     try:
         # In this order: a broadcast array warns when it is asked whether it is writeable.
@@ -295,10 +297,10 @@ def _on_its_memory(x: np.ndarray[Any, Any], taken: set[int]) -> torch.Tensor:
     except ValueError:
         # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
         tensor = TORCH.asarray(x)
-    return _dense_outside_inference(tensor, taken)
+    return _dense_outside_inference(tensor, occupied)
 
 
-def _own(x: torch.Tensor, taken: set[int]) -> Any:
+def _own(x: torch.Tensor, occupied: set[int]) -> Any:
     """As `unshared`, of a plain tensor; None if it is in a graph, in a transformation, or spread
     over processes.
     """
@@ -309,23 +311,23 @@ def _own(x: torch.Tensor, taken: set[int]) -> Any:
     except RuntimeError:  # the memory of what belongs to a transformation has no address
         return None
     if not memory or x.is_conj() or x.is_neg():
-        return TORCH.unshared(x, taken)
-    if memory in taken or not (x.is_contiguous() or _is_dense(x)):
+        return TORCH.unshared(x, occupied)
+    if memory in occupied or not (x.is_contiguous() or _is_dense(x)):
         return x.clone()
-    taken.add(memory)
+    occupied.add(memory)
     return x
 
 
-def _own_numbers(x: torch.Tensor, taken: set[int]) -> Any:
+def _own_numbers(x: torch.Tensor, occupied: set[int]) -> Any:
     """As `_own`, for NumPy, which calls only what is in C's order or Fortran's dense."""
     if not x.is_cpu or x.dtype in EXTENDED:
         return None
-    own = _own(x if x.is_contiguous() else x.contiguous(), taken)
+    own = _own(x if x.is_contiguous() else x.contiguous(), occupied)
     return None if own is None else own.numpy()
 
 
-def _own_number(x: torch.Tensor, taken: set[int]) -> Any:
-    own = _own(x, taken)
+def _own_number(x: torch.Tensor, occupied: set[int]) -> Any:
+    own = _own(x, occupied)
     return None if own is None else own.item()
 
 

@@ -93,9 +93,9 @@ class TorchOptim:
             return self._model
         if self._stateful:
             self._parameters = Parameters(self._model)
-        taken: set[int] = set()
+        occupied: set[int] = set()
         values = [
-            self._restored(*each, taken)
+            self._restored(*each, occupied)
             for each in zip(self._tensors, self._parameters.once, self._dtypes)
         ]
         built = self._parameters.rebuilt(values)
@@ -103,7 +103,7 @@ class TorchOptim:
             self._model = built
         return built
 
-    def _restored(self, tensor: torch.Tensor, leaf: Leaf, dtype: str, taken: set[int]) -> Any:
+    def _restored(self, tensor: torch.Tensor, leaf: Leaf, dtype: str, occupied: set[int]) -> Any:
         if tensor is leaf.value or (
             self._share
             and leaf.library is NUMPY
@@ -111,7 +111,7 @@ class TorchOptim:
         ):
             return leaf.value
         like = None if leaf.library is PYTHON else leaf.value
-        return leaf.library.restore(tensor.detach().clone(), TORCH, like, dtype, taken)
+        return leaf.library.restore(tensor.detach().clone(), TORCH, like, dtype, occupied)
 
     def step(self, gradient: Any = None, *, closure: Callable[[Any], Any] | None = None) -> Any:
         """The model after one step: the same module, written into, or a new tree like the one

@@ -116,10 +116,10 @@ def refuse_shared(function: FlatFunction, leaves: tuple[torch.Tensor, ...]) -> N
     """Refuse a Constant or keyword that holds a parameter which this call differentiates in place:
     it would not be constant.
     """
-    if not function.owned or not function.given:
+    if not function.owned or not function.side_inputs:
         return
     own = {id(leaves[n]) for n in function.owned}
-    for value in function.given:
+    for value in function.side_inputs:
         held = value.parameters() if isinstance(value, nn.Module) else (value,)
         if not own.isdisjoint(map(id, held)):
             raise ConversionError(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adinterface import Constant
-from adinterface.core.contract.library import NUMPY, PYTHON, Library, kind
+from adinterface.core.contract.library import NUMPY, PYTHON, Library, dtype_kind
 from adinterface.core.contract.nodes import NodeType
 from adinterface.core.tree import handler_of
 
@@ -164,14 +164,16 @@ def under(known: Mapping[str, Any], path: str, zero: Any) -> Any:
 
 def _widest(dtypes: Sequence[str]) -> np.dtype[Any]:
     """The dtype of the real parts of the widest of these; float64 if none is floating."""
-    real = [np.finfo(np.dtype(name)).dtype for name in dtypes if kind(name) in ("real", "complex")]
+    real = [
+        np.finfo(np.dtype(name)).dtype for name in dtypes if dtype_kind(name) in ("real", "complex")
+    ]
     return np.result_type(*real) if real else np.dtype("float64")
 
 
 def _computed_in(dtype: str, real: np.dtype[Any]) -> str:
     if dtype == "complex":
         return np.result_type(real, np.complex64).name
-    return real.name if dtype == "float" or kind(dtype) == "integer" else dtype
+    return real.name if dtype == "float" or dtype_kind(dtype) == "integer" else dtype
 
 
 def _side_by_side(

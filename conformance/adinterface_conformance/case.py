@@ -27,10 +27,10 @@ from adinterface import (
 )
 from adinterface.core.contract import Backend
 from adinterface.core.contract.backend import Aux, FlatFunction
-from adinterface.core.contract.library import kind
+from adinterface.core.contract.library import dtype_kind
 from adinterface.core.contract.registry import backend_class, find
 from adinterface.core.operators.table import FieldForm, OperatorRow
-from adinterface.tools.facts import arguments_of, fields_of, operation_of_name
+from adinterface.tools.facts import arguments_of, fields_of, row_of_name
 
 from .accuracy import tolerance
 from .arguments import Arguments, under
@@ -66,16 +66,16 @@ class Counted:
         return self.f(*args, **kwargs)
 
 
-def operation_of(scenario: Scenario) -> OperatorRow:
+def row_of(scenario: Scenario) -> OperatorRow:
     """The facts about the operator of the scenario, by name, so that a changed operator can be
     judged too.
     """
-    operation = operation_of_name(scenario.operator.__name__)
-    if operation is None:
+    row = row_of_name(scenario.operator.__name__)
+    if row is None:
         raise TypeError(
             f"{scenario.operator.__name__} is no operator: it does not stand in OPERATORS"
         )
-    return operation
+    return row
 
 
 class Case:
@@ -83,10 +83,10 @@ class Case:
 
     def __init__(self, scenario: Scenario, backend: AutoBackend):
         self.scenario, self.backend = scenario, backend
-        self.operation = operation_of(scenario)
-        self.name = self.operation.name
+        self.row = row_of(scenario)
+        self.name = self.row.name
         #: What each field of the result is, by its name.
-        self.forms = fields_of(self.operation)
+        self.forms = fields_of(self.row)
         self.rng = np.random.default_rng(zlib.crc32(scenario.name.encode()))
         self._known: dict[str, Any] = {}
         #: What the first call, and that of `run`, left changed that is global.
@@ -124,10 +124,8 @@ class Case:
         args = self.scenario.args
         # The tangents of a scenario stand apart from its arguments, unlike the direction among
         # them.
-        apart = self.operation.directions == "second tuple"
-        return Arguments(
-            args if apart else arguments_of(self.operation, args), self.scenario.kwargs
-        )
+        apart = self.row.directions == "second tuple"
+        return Arguments(args if apart else arguments_of(self.row, args), self.scenario.kwargs)
 
     @functools.cached_property
     def point(self) -> list[Any]:
@@ -148,7 +146,7 @@ class Case:
         auxiliary values.
         """
         numbers = floating(value)
-        return numbers if self.operation.output == "tree" else numbers[:1]
+        return numbers if self.row.output == "tree" else numbers[:1]
 
     @property
     def value(self) -> Any:
@@ -253,7 +251,7 @@ class Case:
         """What the operator is given after the backend."""
         args = (
             (self.arguments.args, self.tangents)
-            if self.operation.directions == "second tuple"
+            if self.row.directions == "second tuple"
             else self.scenario.args
         )
         return args, dict(self.scenario.kwargs)
@@ -375,7 +373,7 @@ class Case:
     def rtol(self, order: int | None = None) -> float:
         """The relative tolerance of a derivative here."""
         dtypes = [*self.arguments.dtypes, *map(array_dtype_of, self.value_leaves())]
-        return tolerance(self.backend, order or self.operation.order, self.scenario.rtol, dtypes)
+        return tolerance(self.backend, order or self.row.order, self.scenario.rtol, dtypes)
 
     def scale(self, parts: dict[str, Any]) -> float | None:
         """The scale of an error: each leaf, or, for differences, the largest number in them."""
@@ -393,7 +391,7 @@ class Case:
 
 def _number(array: Any) -> Any:
     """A 0-d array or a number, since tangents of Python numbers and of 0-d arrays may be either."""
-    return complex(array) if kind(array.dtype.name) == "complex" else float(array)
+    return complex(array) if dtype_kind(array.dtype.name) == "complex" else float(array)
 
 
 def _same(a: Any, b: Any) -> bool:

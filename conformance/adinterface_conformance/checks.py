@@ -39,7 +39,7 @@ from adinterface import (
 )
 from adinterface.core.contract import Backend, NodeType
 from adinterface.core.contract.errors import PrecisionError
-from adinterface.core.contract.library import Library, kind, width
+from adinterface.core.contract.library import Library, dtype_kind, width
 from adinterface.core.contract.registry import find
 from adinterface.core.operators.table import FieldForm, OperatorRow
 from adinterface.core.tree import handler_of
@@ -49,7 +49,7 @@ from adinterface.tools.facts import fields_of, operator_of, plain_of
 from . import laws, ownership
 from .accuracy import does_not_nest
 from .arguments import shifted
-from .case import Case, Counted, case_of, operation_of, quiet
+from .case import Case, Counted, case_of, quiet, row_of
 from .scenario import OneOf, Scenario
 from .state import changes, global_state, pair_of, restored
 from .trees import (
@@ -72,23 +72,21 @@ from .trees import (
 Operators = Callable[[OperatorRow], bool]
 
 
-def every(operation: OperatorRow) -> bool:
+def every(row: OperatorRow) -> bool:
     return True
 
 
 def with_fields(*names: str, order: int | None = None) -> Operators:
     """The operators whose result has one of these fields, taking so many derivatives."""
-    return lambda operation: (
-        order in (None, operation.order) and any(name in names for name in fields_of(operation))
-    )
+    return lambda row: order in (None, row.order) and any(name in names for name in fields_of(row))
 
 
-def _with_companion(operation: OperatorRow) -> bool:
-    return plain_of(operation) is not None
+def _with_companion(row: OperatorRow) -> bool:
+    return plain_of(row) is not None
 
 
-def _gradient_of_scalar(operation: OperatorRow) -> bool:
-    return operation.order == 1 and operation.output != "tree"
+def _gradient_of_scalar(row: OperatorRow) -> bool:
+    return row.order == 1 and row.output != "tree"
 
 
 class Check(NamedTuple):
@@ -128,7 +126,7 @@ class Check(NamedTuple):
         """
         return (
             not self.unasked(backend)
-            and self.operators(operation_of(scenario))
+            and self.operators(row_of(scenario))
             and not scenario.tags & self.without
             and (
                 everything
@@ -243,10 +241,10 @@ def companion(case: Case) -> None:
     A central difference needs no evaluation at the point itself. So without reverse mode the
     companion may cost a third gradient for a Hessian-vector product, and a value.
     """
-    plain = plain_of(case.operation)
+    plain = plain_of(case.row)
     assert plain is not None
     f = case.scenario.f
-    if case.operation.output == "scalar and aux" and not is_number(case.value):
+    if case.row.output == "scalar and aux" and not is_number(case.value):
 
         def f(*args: Any, **kwargs: Any) -> Any:
             return ownership.scalar_of(case.scenario.f(*args, **kwargs))
@@ -362,12 +360,12 @@ def _same_type(case: Case, got: Any, y: Any, xs: tuple[Any, ...], path: str) -> 
     if plain:
         _same_library(got, xs[0], path)
         dtype = dtype_of(xs[0])
-        wanted_dtype = case.arguments.dtypes[0] if kind(dtype) == "integer" else dtype
-        if kind(dtype) != "integer" or len(case.arguments.dtypes) == 1:
+        wanted_dtype = case.arguments.dtypes[0] if dtype_kind(dtype) == "integer" else dtype
+        if dtype_kind(dtype) != "integer" or len(case.arguments.dtypes) == 1:
             assert dtype_of(got) == wanted_dtype, (
                 f"{path}: got {dtype_of(got)}, wanted {wanted_dtype}"
             )
-        if isinstance(xs[0], np.ndarray) and kind(dtype) != "integer":
+        if isinstance(xs[0], np.ndarray) and dtype_kind(dtype) != "integer":
             assert got.dtype == xs[0].dtype, (
                 f"{path}: got the byte order of {got.dtype.str}, wanted {xs[0].dtype.str}"
             )
@@ -385,8 +383,8 @@ def _same_type(case: Case, got: Any, y: Any, xs: tuple[Any, ...], path: str) -> 
     if len(wide) == 1 and not any(case.arguments.promoted):
         own = width(dtype_of(got))
         assert own in wide, f"{path}: got {dtype_of(got)}, wanted a dtype of {wide.pop()} bits"
-    complex_ = any(kind(array_dtype_of(leaf)) == "complex" for leaf in leaves)
-    assert (kind(dtype_of(got)) == "complex") == complex_, (
+    complex_ = any(dtype_kind(array_dtype_of(leaf)) == "complex" for leaf in leaves)
+    assert (dtype_kind(dtype_of(got)) == "complex") == complex_, (
         f"{path}: got {dtype_of(got)}, wanted complex: {complex_}"
     )
 
@@ -519,7 +517,7 @@ def identity(case: Case) -> None:
 
 
 @check(
-    lambda operation: operation.order == 2 and operation.output != "tree",
+    lambda row: row.order == 2 and row.output != "tree",
     without=("kink", "discrete"),
     share=2,
     condition=_exact_reals,
@@ -648,7 +646,7 @@ def _lacks_scipy(backend: AutoBackend) -> str:
 
 
 @check(
-    lambda operation: operation in SPARSE,
+    lambda row: row in SPARSE,
     without=("complex", "complex64", "float16", "kink"),
     share=8,
     unasked=_lacks_scipy,
@@ -874,7 +872,7 @@ def warns(case: Case) -> None:
     ]
     if not disconnected:
         assert not others, f"{case.name} warns: {others[0]}"
-    elif with_fields("gradient", order=1)(case.operation) and case.tells_disconnected:
+    elif with_fields("gradient", order=1)(case.row) and case.tells_disconnected:
         assert DisconnectedWarning in kinds, (
             f"f depends on no argument, and {case.name} gives no DisconnectedWarning"
         )
@@ -1010,7 +1008,7 @@ def _divides(scenario: Scenario, backend: AutoBackend) -> bool:
     """
     if getattr(backend, "executor", ...) is not None:
         return False
-    return "jacobian" in fields_of(operation_of(scenario)) or find(backend).estimates
+    return "jacobian" in fields_of(row_of(scenario)) or find(backend).estimates
 
 
 @check(share=8)

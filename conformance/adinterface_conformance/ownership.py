@@ -34,7 +34,7 @@ def scalar_of(returned: Any) -> Any:
 
 def _changed(case: Case, change: Callable[..., Any], *values: Any) -> Any:
     """A function of the numbers of some values of f: of the scalar, or of each leaf."""
-    if case.operation.output == "tree":
+    if case.row.output == "tree":
         return tree.map(change, *values)
     return change(*map(scalar_of, values))
 
@@ -72,7 +72,7 @@ def _takes_constants(case: Case) -> bool:
     """Whether further Constants may stand behind the arguments: a map or a tuple of tangents would
     need one for each.
     """
-    return case.operation.directions != "second tuple" and "push" not in case.forms
+    return case.row.directions != "second tuple" and "push" not in case.forms
 
 
 def constants(case: Case) -> None:

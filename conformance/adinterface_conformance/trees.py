@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adinterface import Constant
-from adinterface.core.contract.library import PYTHON, Library, kind
+from adinterface.core.contract.library import PYTHON, Library, dtype_kind
 from adinterface.core.contract.nodes import NodeType
 from adinterface.core.support.static_values import Unkeyed
 from adinterface.core.tree import handler_of, is_differentiated, owner_of
@@ -55,7 +55,7 @@ def numbers_of(value: Any) -> Any:
     array = as_numpy(value)
     if array.dtype.name in ("longdouble", "clongdouble", "float128", "complex256"):
         return array
-    return array.astype("complex128" if kind(dtype_of(value)) == "complex" else "float64")
+    return array.astype("complex128" if dtype_kind(dtype_of(value)) == "complex" else "float64")
 
 
 def describe(value: Any) -> str:

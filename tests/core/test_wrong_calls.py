@@ -71,7 +71,7 @@ from adinterface import (
 from adinterface.fit import minimize
 from adinterface.rules import fixed_point
 from adinterface.tools import check_neutral
-from adinterface.tools.facts import operations, operator_of
+from adinterface.tools.facts import operator_of, operator_rows
 
 JAX, TORCH, AUTOGRAD, FINITE = AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()
 FORWARD = AutoTorch(mode="forward")
@@ -214,7 +214,7 @@ _MADE = {
     "explain(operator, f, backend, *args)": lambda operator, f, b: explain(operator, f, b, X),
     "compare(operator, f, backends, *args)": lambda operator, f, b: compare(operator, f, [b], X),
 }
-_OPERATORS = ", ".join(sorted(operation.name for operation in operations()))
+_OPERATORS = ", ".join(sorted(row.name for row in operator_rows()))
 for _made, _take in _MADE.items():
     _start = f"{_made}: operator must be one of {_OPERATORS}, not "
     _itself = f". It is passed itself, not called: {_made.replace('operator', 'gradient')}."
@@ -373,26 +373,26 @@ rows(
 _ONE = "{} differentiates exactly one argument, the first, but args[1] would be, too. Wrap every further argument in " \
     "Constant(...), " \
     "or pass one tuple or dict that holds them all."  # fmt: skip
-for _operation in operations():
-    _operator, _name = operator_of(_operation), _operation.name
+for _row in operator_rows():
+    _operator, _name = operator_of(_row), _row.name
 
-    def _of(b, x, *rest, operator=_operator, operation=_operation):
-        return operator(never, b, *arguments_for(operation, x, x, *rest))
+    def _of(b, x, *rest, operator=_operator, row=_row):
+        return operator(never, b, *arguments_for(row, x, x, *rest))
 
-    if _operation.takes in ("one number", "one argument"):
+    if _row.takes in ("one number", "one argument"):
         rows(
             NotDifferentiableError,
             "finite",
             **{f"{_name}_of_two": (lambda b, of=_of: of(b, 1.0, 2), _ONE.format(_name))},
         )
-    if _operation.takes == "one number":
+    if _row.takes == "one number":
         rows(NotDifferentiableError, "finite", **{f"{_name}_of_a_vector": (
             lambda b, of=_of: of(b, X),
             f"{_name} differentiates with respect to one real number, but args[0] holds an array of shape (2,). Use "
             f"jacobian, or "
             "pushforward for the derivative in one direction.",
         )})  # fmt: skip
-    if _operation.takes == "one number" or (_operation.order == 2 and not _name.endswith("hvp")):
+    if _row.takes == "one number" or (_row.order == 2 and not _name.endswith("hvp")):
         _parts = (
             "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as"
             " two real arguments."

@@ -73,7 +73,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 def _forget() -> None:
     registry._known.clear()
-    for cached in (registry._entry_points, registry.backend_of):
+    for cached in (registry._entry_points, registry.backend_for):
         cached.cache_clear()
 
 

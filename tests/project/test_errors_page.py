@@ -105,7 +105,7 @@ def penalty(backend):
 def without_engine():
     missing = ModuleNotFoundError("No module named 'jax'", name="jax")
     with patch.object(registry, "backend_class", side_effect=missing):
-        registry.backend_of.__wrapped__(JAX)
+        registry.backend_for.__wrapped__(JAX)
 
 
 def with_pandas():

@@ -16,7 +16,7 @@ from adinterface_studies.fuzz.statements import CAPTURED, CAUGHT, STATIC
 from backends_table import BACKENDS
 
 from adinterface import AutoAutograd, AutoTorch, OutputError, gradient
-from adinterface.tools.facts import operations, plain_of
+from adinterface.tools.facts import operator_rows, plain_of
 
 AUTOGRAD = AutoAutograd()
 
@@ -115,7 +115,7 @@ def test_a_statement_of_a_theme_is_right_or_refused(number, check):
 
 
 def test_each_operator_is_in_programs_itself_or_without_the_value():
-    assert {(plain_of(operation) or operation).name for operation in operations()} <= {*OPERATORS}
+    assert {(plain_of(row) or row).name for row in operator_rows()} <= {*OPERATORS}
 
 
 def test_errors_of_ours_and_of_others():

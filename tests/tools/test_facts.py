@@ -31,10 +31,10 @@ from adinterface.tools.facts import (
     arguments_of,
     fields_of,
     gives_map,
-    operation_of_name,
-    operations,
     operator_of,
+    operator_rows,
     plain_of,
+    row_of_name,
 )
 
 X, V = np.array([0.4, -1.3, 0.8]), np.array([1.0, 0.5, -2.0])
@@ -53,20 +53,18 @@ def cubes(x: Any) -> Any:
 
 
 def test_every_operator_is_called_as_its_operation_says_and_is_public():
-    for operator, operation in OPERATORS.items():
-        assert getattr(adinterface, operation.name) is operator
-        assert operator.__name__ == operation.name
-        assert operation_of_name(operation.name) is operation
-        assert operator_of(operation) is operator
-    assert operation_of_name("prepare") is None
-    orders = [operation.order for operation in operations()]
+    for operator, row in OPERATORS.items():
+        assert getattr(adinterface, row.name) is operator
+        assert operator.__name__ == row.name
+        assert row_of_name(row.name) is row
+        assert operator_of(row) is operator
+    assert row_of_name("prepare") is None
+    orders = [row.order for row in operator_rows()]
     assert orders == sorted(orders)
 
 
 def test_the_plain_twins():
-    twins = {
-        operation.name: plain.name for operation in operations() if (plain := plain_of(operation))
-    }
+    twins = {row.name: plain.name for row in operator_rows() if (plain := plain_of(row))}
     assert twins == {
         "value_and_gradient": "gradient",
         "value_and_jacobian": "jacobian",
@@ -77,22 +75,20 @@ def test_the_plain_twins():
     }
 
 
-@pytest.mark.parametrize("operation", OPERATORS.values(), ids=lambda operation: operation.name)
-def test_results_are_what_the_facts_say(operation):
-    operator, f, args = example_of(operation)
+@pytest.mark.parametrize("row", OPERATORS.values(), ids=lambda row: row.name)
+def test_results_are_what_the_facts_say(row):
+    operator, f, args = example_of(row)
     result = operator(f, AutoAutograd(), *args)
-    assert arguments_of(operation, args) == (
-        args[0][0] if operation.directions == "second tuple" else args[0],
-    )
-    assert tuple(fields_of(operation)) == getattr(result, "_fields", (operation.name,))
-    assert operation.result is None or type(result) is operation.result
-    results = dict(zip(fields_of(operation), (result,) if operation.result is None else result))
-    assert gives_map(operation) == any(callable(part) for part in results.values())
-    for name, form in fields_of(operation).items():
+    assert arguments_of(row, args) == (args[0][0] if row.directions == "second tuple" else args[0],)
+    assert tuple(fields_of(row)) == getattr(result, "_fields", (row.name,))
+    assert row.result is None or type(result) is row.result
+    results = dict(zip(fields_of(row), (result,) if row.result is None else result))
+    assert gives_map(row) == any(callable(part) for part in results.values())
+    for name, form in fields_of(row).items():
         part = results[name]
         assert callable(part) == (form in ("back", "push"))
         assert (type(part) is tuple) == (form in ("arguments", "jacobian")), name
-    if operation.takes != "arguments":
+    if row.takes != "arguments":
         with pytest.raises(
             adinterface.NotDifferentiableError, match="differentiates exactly one argument"
         ):

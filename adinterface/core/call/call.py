@@ -15,9 +15,9 @@ import numpy as np
 from ..contract.arrays import library_of_array
 from ..contract.backend import Arrays, Aux
 from ..contract.inexact import Accuracy
-from ..contract.library import NUMPY, PYTHON, REAL_SCALARS, Library, kind, note_memory
+from ..contract.library import NUMPY, PYTHON, REAL_SCALARS, Library, dtype_kind, note_memory
 from ..derive.primitives import Sampled
-from ..support.ambient import CORE, Kinds, now, within
+from ..support.ambient import CORE, Origins, now, within
 from ..tree import (
     DIFFERENTIATED,
     HANDLERS,
@@ -28,7 +28,7 @@ from ..tree import (
     handler_of,
 )
 from .messages import Place, places_of, require_function, warn_imprecise
-from .output import ALONE, OutputStructure, annotate, floating, split
+from .output import ALONE, OutputLayout, annotate, floating, split
 from .plan import Plan
 from .row import OperatorRow, OutputKind
 
@@ -43,7 +43,17 @@ class Call(Sampled):
     engine -> `gradients`, `shown` -> trees like the arguments.
     """
 
-    __slots__ = ("arguments", "entered", "f", "form", "leaves", "output", "plan", "taken", "values")
+    __slots__ = (
+        "arguments",
+        "entered",
+        "f",
+        "layout",
+        "leaves",
+        "occupied",
+        "output",
+        "plan",
+        "values",
+    )
 
     def __init__(
         self,
@@ -62,18 +72,18 @@ class Call(Sampled):
         #: The native leaves, whose shapes and dtypes tangents must have.
         self.leaves: Arrays = ()
         self.output: OutputKind = plan.operator.output
-        #: The form of another value of f, whose integers become floats where this form has floats.
-        self.form: OutputStructure | None = None
+        #: The layout of another value of f: where it has floats, integers of a value become floats.
+        self.layout: OutputLayout | None = None
         self.owned: frozenset[int] = plan.owned
         self.owns_leaves: bool = plan.owns_leaves
         #: The memory of the inputs and of the results so far, as keys from `Library.memory`.
         #: Results must not overlap it.
-        self.taken: set[int] = set()
+        self.occupied: set[int] = set()
 
     def copy(self) -> Call:
-        """The same call with a `taken` of its own, as for one call of `back` or `push`."""
+        """The same call with a `occupied` of its own, as for one call of `back` or `push`."""
         new = Call(self.plan, self.f, self.values, self.entered)
-        new.leaves, new.taken = self.leaves, set(self.taken)
+        new.leaves, new.occupied = self.leaves, set(self.occupied)
         return new
 
     def of(self, row: OperatorRow) -> Call:
@@ -97,15 +107,15 @@ class Call(Sampled):
         if plan.enters is None:
             self.entered = self.values
         else:
-            self.entered = tuple(map(call, plan.enters, self.values, repeat(self.taken)))
+            self.entered = tuple(map(call, plan.enters, self.values, repeat(self.occupied)))
         self.leaves = plan.leaves_of(self.entered)
         return self.leaves
 
-    def take(self, array: Any) -> None:
+    def occupy(self, array: Any) -> None:
         """Record that results must not overlap this array."""
         handler = self.plan.backend.library or handler_of(array)
         if isinstance(handler, Library):
-            note_memory(handler, array, self.taken)
+            note_memory(handler, array, self.occupied)
 
     # the flat function
 
@@ -113,14 +123,14 @@ class Call(Sampled):
         plan, state = self.plan, now()
         library = plan.library
         unmarked = plan.records_evaluation and library not in state.evaluating
-        if unmarked or state.form is not None or state.kinds.constants:
+        if unmarked or state.wrap is not None or state.origins.constants:
             evaluating = (*state.evaluating, library) if unmarked else state.evaluating
-            # f's own code runs without the form and the Constants of the calling code.
-            kinds = state.kinds._replace(constants=())
-            with within(CORE, state._replace(form=None, kinds=kinds, evaluating=evaluating)):
+            # f's own code runs without the `wrap` and the Constants of the calling code.
+            origins = state.origins._replace(constants=())
+            with within(CORE, state._replace(wrap=None, origins=origins, evaluating=evaluating)):
                 return self(*active)
         try:
-            if self.records_kinds:
+            if self.records_origins:
                 result = self._recorded(active)
             elif plan.single:
                 result = self.f(*active)
@@ -143,11 +153,11 @@ class Call(Sampled):
         return values
 
     @property
-    def records_kinds(self) -> bool:
-        """Whether to record the `Kinds` of leaves while f runs: Python numbers only for code that
+    def records_origins(self) -> bool:
+        """Whether to record the `Origins` of leaves while f runs: Python numbers only for code that
         asks for them.
         """
-        arrays, numbers, constants = self.plan.kinds
+        arrays, numbers, constants = self.plan.origins
         return bool(
             arrays
             or constants
@@ -160,16 +170,16 @@ class Call(Sampled):
         """
         values = self._distinct(active)
         args, kwargs = self.plan.arguments(values)
-        kinds = Kinds(*[[values[n] for n in places] for places in self.plan.kinds])
-        with within(CORE, now()._replace(kinds=kinds)):
+        origins = Origins(*[[values[n] for n in places] for places in self.plan.origins])
+        with within(CORE, now()._replace(origins=origins)):
             return self.f(*args, **kwargs)
 
     def _distinct(self, active: Sequence[Any]) -> list[Any]:
         """The values of all slots. A leaf of a Constant is copied if it is also another leaf.
 
-        `Kinds` compares by identity.
+        `Origins` compares by identity.
         """
-        values, constants = [*self._with(active)], self.plan.kinds.constants
+        values, constants = [*self._with(active)], self.plan.origins.constants
         others = (
             {id(value) for n, value in enumerate(values) if n not in constants} if constants else ()
         )
@@ -180,8 +190,8 @@ class Call(Sampled):
         return values
 
     def received(self, result: Any) -> tuple[Arrays, Aux]:
-        if self.form is not None:
-            result = floating(self.form.structure, result)
+        if self.layout is not None:
+            result = floating(self.layout.structure, result)
         plan = self.plan
         library, cls = plan.library, type(result)
         if HANDLERS.get(cls) is library:
@@ -201,8 +211,8 @@ class Call(Sampled):
         return [slot.value for slot in slots if type(slot) is Owner]
 
     @property
-    def given(self) -> Sequence[Any]:
-        return [self.entered[n] for n in self.plan.given]
+    def side_inputs(self) -> Sequence[Any]:
+        return [self.entered[n] for n in self.plan.side_inputs]
 
     def repeated(self) -> Call:
         carried = self.plan.carried
@@ -212,16 +222,16 @@ class Call(Sampled):
         for n in carried:
             values[n] = _read_only(values[n])
         new = Call(self.plan, self.f, self.values, values)
-        new.owned, new.owns_leaves, new.form = self.owned, self.owns_leaves, self.form
+        new.owned, new.owns_leaves, new.layout = self.owned, self.owns_leaves, self.layout
         return new
 
     @property
     def elsewhere(self) -> Call:
-        return self.floating(self.form) if self.owned else self
+        return self.floating(self.layout) if self.owned else self
 
-    def floating(self, form: OutputStructure | None) -> Call:
+    def floating(self, layout: OutputLayout | None) -> Call:
         new = Call(self.plan, self.f, self.values, self.entered)
-        new.owned, new.form = frozenset(), form
+        new.owned, new.layout = frozenset(), layout
         return new
 
     @property
@@ -237,9 +247,9 @@ class Call(Sampled):
             return self.f, active, {}
         values = self._distinct(active)
         args, kwargs = self.plan.arguments(values)
-        if not self.plan.kinds.constants:
+        if not self.plan.origins.constants:
             return self.f, args, kwargs
-        constants = {id(values[n]) for n in self.plan.kinds.constants}
+        constants = {id(values[n]) for n in self.plan.origins.constants}
         leaves = flatten_tree((args, kwargs))[1]
         places = [n for n, leaf in enumerate(leaves) if id(leaf.value) in constants]
         return partial(_marking, self.f, places), args, kwargs
@@ -250,18 +260,18 @@ class Call(Sampled):
         """The engine's gradients as a tuple of trees, with each leaf's type, dtype and device."""
         plan = self.plan
         results: Sequence[Any] = native
-        if plan.leave is not None:
-            at_once = None if plan.leave_all is None else plan.leave_all(native, self.taken)
+        if plan.to_leaf is not None:
+            at_once = None if plan.to_leaves is None else plan.to_leaves(native, self.occupied)
             results = self._one_by_one(native) if at_once is None else at_once
-        if now().form is not None:
+        if now().wrap is not None:
             results = [
-                in_form(result, plan.slots[n].library) for n, result in zip(plan.active, results)
+                wrapped(result, plan.slots[n].library) for n, result in zip(plan.active, results)
             ]
         return tuple(results) if plan.single else plan.gradients(results, self.values)
 
     def _one_by_one(self, native: Sequence[Any]) -> Sequence[Any]:
-        assert self.plan.leave is not None
-        results = [*map(call, self.plan.leave, native, repeat(self.taken))]
+        assert self.plan.to_leaf is not None
+        results = [*map(call, self.plan.to_leaf, native, repeat(self.occupied))]
         if NoneType in map(type, results):
             return [
                 self.restore(n, native[n]) if result is None else result
@@ -274,9 +284,9 @@ class Call(Sampled):
         n, dtype = self.plan.active[active], self.plan.dtypes[active]
         library: Any = self.plan.slots[n].library
         if library is PYTHON and self.plan.marks is not None:
-            return self.present(gradient)  # it may be an array
+            return self.to_user(gradient)  # it may be an array
         return library.restore(
-            gradient, library_of_array(gradient), self.values[n], dtype, self.taken
+            gradient, library_of_array(gradient), self.values[n], dtype, self.occupied
         )
 
     def blocks(self, native: Sequence[Any]) -> tuple[Any, ...]:
@@ -284,7 +294,7 @@ class Call(Sampled):
 
         A number becomes an array.
         """
-        return self.plan.gradients(self.presented(native), self.values)
+        return self.plan.gradients(self.all_to_user(native), self.values)
 
     def square(self, rows: Sequence[Sequence[Any]]) -> Any:
         """The blocks of a Hessian by the first argument, as a tree of trees.
@@ -294,26 +304,26 @@ class Call(Sampled):
         """
         return self.plan.gradients([self.blocks(row)[0] for row in rows], self.values)[0]
 
-    def presented(self, results: Sequence[Any]) -> Sequence[Any]:
-        """Results as by `present`, at once where they need no conversion."""
-        present_all = self.plan.present_all
-        if present_all is not None and now().form is None:
-            at_once = present_all(results, self.taken)
+    def all_to_user(self, results: Sequence[Any]) -> Sequence[Any]:
+        """Results as by `to_user`, at once where they need no conversion."""
+        all_to_user = self.plan.all_to_user
+        if all_to_user is not None and now().wrap is None:
+            at_once = all_to_user(results, self.occupied)
             if at_once is not None:
                 return at_once
-        return [*map(self.present, results)]
+        return [*map(self.to_user, results)]
 
-    def present(self, result: Any) -> Any:
+    def to_user(self, result: Any) -> Any:
         """A result that is not like a leaf, in the library of the first differentiated array; a
         number for numbers.
         """
         plan = self.plan
-        if plan.present is not None:
-            presented = plan.present(result, self.taken)
+        if plan.to_user is not None:
+            presented = plan.to_user(result, self.occupied)
             if presented is not None:
-                return in_form(presented, plan.result_library)
+                return wrapped(presented, plan.result_library)
         source = library_of_array(result)
-        if source is not NUMPY and kind(source.dtype(result)) == "other":
+        if source is not NUMPY and dtype_kind(source.dtype(result)) == "other":
             return result  # other libraries cannot represent it
         if source.traced(result):
             result = source.settled(result)
@@ -324,21 +334,21 @@ class Call(Sampled):
         target = plan.result_library
         if target is not source and target.name == source.name:
             target = source
-        presented = target.restore(result, source, None, source.dtype(result), self.taken)
+        presented = target.restore(result, source, None, source.dtype(result), self.occupied)
         if plan.stand_in is not None:
             return plan.stand_in(presented)
         if isinstance(presented, np.generic):
             return np.asarray(presented)
-        return in_form(presented, plan.result_library)
+        return wrapped(presented, plan.result_library)
 
     def value(self, outputs: Sequence[Any], aux: Aux) -> Any:
         """What f returned, from its outputs and aux."""
-        if aux is ALONE or aux.form is ALONE.form:
-            return self.presented(outputs)[0]
-        return aux.form.assemble(self.presented(outputs), self.presented(aux.arrays))
+        if aux is ALONE or aux.layout is ALONE.layout:
+            return self.all_to_user(outputs)[0]
+        return aux.layout.assemble(self.all_to_user(outputs), self.all_to_user(aux.arrays))
 
     def tangent(self, structure: Structure, native: Sequence[Any]) -> Any:
-        presented = self.presented(native)
+        presented = self.all_to_user(native)
         return (
             presented[0]
             if structure is DIFFERENTIATED
@@ -354,13 +364,13 @@ class Call(Sampled):
         return places_of(self.plan.structures, zip(self.plan.slots, self.values))
 
 
-def in_form(result: Any, wanted: Library | None) -> Any:
+def wrapped(result: Any, wanted: Library | None) -> Any:
     """A result in the class that the running NumPy code expects, if the arguments were NumPy arrays
     or Python numbers.
     """
-    form = now().form
+    wrap = now().wrap
     return (
-        result if form is None or (wanted is not NUMPY and wanted is not PYTHON) else form(result)
+        result if wrap is None or (wanted is not NUMPY and wanted is not PYTHON) else wrap(result)
     )
 
 
@@ -377,8 +387,8 @@ def _marking(f: Callable[..., Any], places: Sequence[int], /, *args: Any, **kwar
     processes.
     """
     leaves = flatten_tree((args, kwargs))[1]
-    with within(CORE, now()._replace(kinds=Kinds(constants=[leaves[n].value for n in places]))):
+    with within(CORE, now()._replace(origins=Origins(constants=[leaves[n].value for n in places]))):
         return f(*args, **kwargs)
 
 
-__all__ = ["Call", "in_form"]
+__all__ = ["Call", "wrapped"]

@@ -19,10 +19,10 @@ from ..contract.library import (
     NUMPY,
     PYTHON,
     Enter,
-    Leave,
-    LeaveAll,
     Library,
     Scoping,
+    ToLeaf,
+    ToLeaves,
     any_wide,
     as_it_is,
     note_memory,
@@ -65,10 +65,12 @@ def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
     enters = [
         _entering(backend, slots[n], value, dtypes.get(n), copy) for n, value in enumerate(values)
     ]
-    leaves = [conversion_out(backend, slots[n], values[n], dtype) for n, dtype in dtypes.items()]
+    leaves = [
+        conversion_to_leaf(backend, slots[n], values[n], dtype) for n, dtype in dtypes.items()
+    ]
     if plan.marks is not None:  # results have other shapes than the leaves
         leaves = [_no_direct_conversion] * len(leaves)
-    leave = None if all(each is as_it_is for each in leaves) else tuple(leaves)
+    to_leaf = None if all(each is as_it_is for each in leaves) else tuple(leaves)
     from_numpy = all(each in (NUMPY, PYTHON) for each in libraries)
     return replace(
         plan,
@@ -77,14 +79,14 @@ def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
         python_result=python_result,
         enters=_unless_identity(enters),
         owns_leaves=not library.plain_numpy and from_numpy and not copy,
-        leave=leave,
-        leave_all=(
+        to_leaf=to_leaf,
+        to_leaves=(
             None
-            if leave is None or plan.marks is not None
+            if to_leaf is None or plan.marks is not None
             else _conversion_of_all(backend, plan, values)
         ),
-        present=None if direct is None else direct.leave(None, result_library),
-        present_all=None if direct is None else direct.leave_all((None,), (result_library,)),
+        to_user=None if direct is None else direct.to_leaf(None, result_library),
+        all_to_user=None if direct is None else direct.to_leaves((None,), (result_library,)),
         stand_in=stand_in,
         scope=_scope(backend, plan),
     )
@@ -205,9 +207,9 @@ def _of_int(enter: Enter, dtype: str) -> Enter:
     """The conversion of a promoted int of any size, which engines take up to 64 bits."""
     number: Any = float if width(dtype) <= 64 else int
 
-    def entered(value: Any, taken: set[int]) -> Any:
+    def entered(value: Any, occupied: set[int]) -> Any:
         try:
-            return enter(number(value), taken)
+            return enter(number(value), occupied)
         except OverflowError:
             raise ConversionError(
                 f"An integer argument has {value.bit_length():,} bits, too many for a float, as"
@@ -232,9 +234,9 @@ def _owned_in(backend: Backend, slot: Slot, example: Any) -> Enter:
 
 
 def _recording_memory(library: Library, convert: Callable[[Any], Any]) -> Enter:
-    def enter(value: Any, taken: set[int]) -> Any:
+    def enter(value: Any, occupied: set[int]) -> Any:
         array = convert(value)
-        note_memory(library, array, taken)
+        note_memory(library, array, occupied)
         return array
 
     return enter
@@ -251,7 +253,7 @@ def _auto_name(library: Library) -> str:
 # ------------------------------------------------------------------------------------------------
 
 
-def conversion_out(backend: Backend, slot: Slot, example: Any, dtype: str) -> Leave:
+def conversion_to_leaf(backend: Backend, slot: Slot, example: Any, dtype: str) -> ToLeaf:
     """A fast conversion of a gradient to an array like the example. It gives None where
     `Library.restore` must convert.
     """
@@ -260,19 +262,19 @@ def conversion_out(backend: Backend, slot: Slot, example: Any, dtype: str) -> Le
     if backend.device is not None or (source is not PYTHON and slot.dtype != dtype):
         return _no_direct_conversion
     if backend.library is not None:
-        return backend.library.leave(example, source) or _no_direct_conversion
+        return backend.library.to_leaf(example, source) or _no_direct_conversion
     library = NUMPY if source is PYTHON else source
-    shortest = library.leave(example, source)
+    shortest = library.to_leaf(example, source)
     if shortest is None:
         return _no_direct_conversion
     if library is NUMPY and type(example) is np.ndarray:
         return shortest  # it checks the result itself
     # The engine does not convert: it computes with the arrays that f returned.
-    return lambda result, taken: shortest(result, taken) if library.owns(result) else None
+    return lambda result, occupied: shortest(result, occupied) if library.owns(result) else None
 
 
-def _conversion_of_all(backend: Backend, plan: Plan, values: Sequence[Any]) -> LeaveAll | None:
-    """As `conversion_out`, for the gradients of all leaves at once."""
+def _conversion_of_all(backend: Backend, plan: Plan, values: Sequence[Any]) -> ToLeaves | None:
+    """As `conversion_to_leaf`, for the gradients of all leaves at once."""
     slots = [plan.slots[n] for n in plan.active]
     if backend.library is None or backend.device is not None:
         return None
@@ -282,10 +284,10 @@ def _conversion_of_all(backend: Backend, plan: Plan, values: Sequence[Any]) -> L
     ):
         return None
     sources = [slot.library for slot in slots if slot.library is not None]
-    return backend.library.leave_all([values[n] for n in plan.active], sources)
+    return backend.library.to_leaves([values[n] for n in plan.active], sources)
 
 
-def _no_direct_conversion(result: Any, taken: set[int]) -> None:
+def _no_direct_conversion(result: Any, occupied: set[int]) -> None:
     return None
 
 
@@ -307,7 +309,7 @@ def into_compiled(plan: Plan, values: Sequence[Any]) -> Plan:
             return as_it_is
         if slot.library is PYTHON and dtype is not None:
             number = np.dtype(dtype).type
-            convert: Enter = lambda value, taken: number(value)
+            convert: Enter = lambda value, occupied: number(value)
             return _of_int(convert, dtype) if slot.dtype == "int" else convert
         narrowed = narrow and slot.dtype in ("int64", "uint64")
         plain = (
@@ -341,7 +343,7 @@ def copies_for_compiled(plan: Plan) -> bool:
     return plan.operator.outlives or not waits
 
 
-def _copied(value: Any, taken: set[int]) -> Any:
+def _copied(value: Any, occupied: set[int]) -> Any:
     return value.copy()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..contract.arrays import filled, library_of
 from ..contract.backend import Arrays, Backend
 from ..contract.errors import ConversionError, TreeError
-from ..contract.library import NUMPY, PYTHON, Library, kind, width
+from ..contract.library import NUMPY, PYTHON, Library, dtype_kind, width
 from ..contract.nodes import NodeType
 from ..tree import (
     DIFFERENTIATED,
@@ -55,7 +55,7 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False) 
         native = match.finish()
     if plan.library.mutable:
         for tangent in native:
-            call.take(tangent)
+            call.occupy(tangent)
     return native
 
 
@@ -204,10 +204,10 @@ class NativeMatch(Matcher):
         dtype = handler.dtype(given)
         if numbers:  # Python numbers take the expected dtype
             dtype = {"float64": "float", "complex128": "complex"}.get(dtype, dtype)
-        if dtype in ("float", "int") or kind(dtype) in ("integer", "bool"):
+        if dtype in ("float", "int") or dtype_kind(dtype) in ("integer", "bool"):
             return
-        complex_given = dtype == "complex" or kind(dtype) == "complex"
-        if complex_given and kind(expected) != "complex":
+        complex_given = dtype == "complex" or dtype_kind(dtype) == "complex"
+        if complex_given and dtype_kind(expected) != "complex":
             raise TreeError(f"{path} must be real (dtype {expected}), not {dtype}.")
         if dtype != "complex" and width(dtype) > width(expected):
             raise TreeError(

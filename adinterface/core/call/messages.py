@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..contract.auto import AutoBackend
 from ..contract.errors import PrecisionWarning, an, levels_to_the_user
 from ..contract.inexact import Accuracy
-from ..contract.library import PYTHON, Library, kind
+from ..contract.library import PYTHON, Library, dtype_kind
 from ..support import other_packages
 from ..support.record import tell_doubt
 from ..tree import Constant, Node, Slot, Structure, count_leaves, handler_of, is_in_front, stood_for
@@ -53,7 +53,7 @@ def _place(path: str, slot: Slot, value: Any) -> Place:
         )
     note = (
         "integers inside a tree have no gradient"
-        if kind(slot.dtype) == "integer"
+        if dtype_kind(slot.dtype) == "integer"
         else "a bool has no gradient"
     )
     return Place(path, describe(value), note, slot if slot.differentiated else None)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..contract.backend import Arrays, Aux
 from ..contract.errors import NotDifferentiableError, OutputError
-from ..contract.library import NUMPY, PYTHON, Library, kind
+from ..contract.library import NUMPY, PYTHON, Library, dtype_kind
 from ..tree import (
     CARRIED,
     DIFFERENTIATED,
@@ -30,7 +30,7 @@ from .plan import Plan
 from .row import OutputKind
 
 
-class OutputStructure:
+class OutputLayout:
     """How f's value is rebuilt: its structure, and for each leaf "output", "aux", or a Python
     number itself.
 
@@ -51,7 +51,7 @@ class OutputStructure:
 
 
 #: The aux of a value that is a single array of the engine.
-ALONE = Aux((), OutputStructure(DIFFERENTIATED, ("output",)))
+ALONE = Aux((), OutputLayout(DIFFERENTIATED, ("output",)))
 
 
 def floating(structure: Structure, result: Any) -> Any:
@@ -112,7 +112,7 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     if structure is DIFFERENTIATED:
         return outputs, ALONE
     aux = tuple([_native_copy(plan, leaf) for leaf, place in zip(leaves, places) if place == "aux"])
-    return outputs, Aux(aux, OutputStructure(structure, places))
+    return outputs, Aux(aux, OutputLayout(structure, places))
 
 
 def scalar_and_rest(result: Any) -> tuple[Any, Any]:
@@ -209,13 +209,13 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
             f"{operator}: f must return a real scalar, but returned {describe(value)}. {remedy}, or"
             " use jacobian."
         )
-    if type(value) is complex or kind(dtype) == "complex":
+    if type(value) is complex or dtype_kind(dtype) == "complex":
         raise OutputError(
             f"{operator}: f must return a real scalar, but returned {describe(value)}. Return its"
             " real part or its squared modulus, or use jacobian for the derivative of a complex"
             " function."
         )
-    if kind(dtype) != "real":
+    if dtype_kind(dtype) != "real":
         raise OutputError(
             f"{operator}: f must return a real scalar, but returned {describe(value)}. Return a"
             " float; counts and tests have no derivative."

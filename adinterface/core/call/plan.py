@@ -16,15 +16,15 @@ from ..contract.library import (
     NUMPY,
     PYTHON,
     Enter,
-    Leave,
-    LeaveAll,
     Library,
     Scoping,
+    ToLeaf,
+    ToLeaves,
     complex_of,
     widest,
 )
 from ..contract.nodes import Around, NodeType
-from ..support.ambient import Kinds
+from ..support.ambient import Origins
 from ..support.static_values import Unkeyed
 from ..tree import (
     CONSTANT,
@@ -90,7 +90,7 @@ class Plan:
     #: The slots of arrays without numbers, such as strings and dates: compiled code contains their
     #: values.
     without_numbers: tuple[int, ...]
-    #: The slots of `Owner` objects and `Given` data, see `is_in_front`.
+    #: The slots of `Owner` objects and `CallData`, see `is_in_front`.
     owners: tuple[int, ...]
     #: Indices into active: leaves in an owner, such as the parameters of a module that f gets
     #: itself.
@@ -101,11 +101,11 @@ class Plan:
     promoted: tuple[int, ...]
     #: The slots of 0-d NumPy arrays, of Python numbers, and of leaves of Constants inside
     #: arguments.
-    kinds: Kinds
+    origins: Origins
     #: Whether each argument is one differentiated leaf, and there are no keywords.
     single: bool
     #: The slots of Constants and keywords that may be in a graph of the engine.
-    given: tuple[int, ...]
+    side_inputs: tuple[int, ...]
     #: The signature of the differentiated arguments: tangents with that signature need no other
     #: check. None: unknown.
     tangent_key: Any
@@ -128,12 +128,12 @@ class Plan:
     owns_leaves: bool = False
     #: The conversions of gradients: one by one, and all at once. None: the identity, or there is
     #: none.
-    leave: tuple[Leave, ...] | None = None
-    leave_all: LeaveAll | None = None
+    to_leaf: tuple[ToLeaf, ...] | None = None
+    to_leaves: ToLeaves | None = None
     #: The direct conversion of a result to the result library, where there is one; and of several
     #: results at once.
-    present: Leave | None = None
-    present_all: LeaveAll | None = None
+    to_user: ToLeaf | None = None
+    all_to_user: ToLeaves | None = None
     #: Wraps an array in the class that represents one array in the arguments; None if there is no
     #: such class.
     stand_in: Callable[[Any], Any] | None = None
@@ -234,9 +234,9 @@ def lay_out(
         owned=frozenset(_owned_once(slots, values)),
         active_arguments=tuple(active_arguments),
         promoted=tuple(promoted),
-        kinds=_kinds((*structures, *keywords.values()), values),
+        origins=_origins((*structures, *keywords.values()), values),
         single=not keywords and all(place is DIFFERENTIATED for place in structures),
-        given=tuple(
+        side_inputs=tuple(
             [n for n, value in enumerate(values) if _may_be_recorded(library, slots[n], value)]
         ),
         tangent_key=_tangent_key(structures, active, active_arguments, promoted, args),
@@ -289,10 +289,10 @@ def _owned_once(slots: Sequence[Slot], values: Sequence[Any]) -> Iterator[int]:
             yield k
 
 
-def _kinds(structures: Sequence[Structure], values: Sequence[Any]) -> Kinds:
+def _origins(structures: Sequence[Structure], values: Sequence[Any]) -> Origins:
     places = iter(range(len(values)))
     frozen = [n for structure in structures for n in _frozen(structure, places)]
-    return Kinds(
+    return Origins(
         arrays=tuple([n for n, x in enumerate(values) if type(x) is np.ndarray and not x.ndim]),
         numbers=tuple([n for n, x in enumerate(values) if type(x) in (float, complex, int)]),
         constants=tuple([n for n in frozen if _is_floating(values[n])]),

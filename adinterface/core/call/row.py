@@ -18,7 +18,7 @@ from ..tree import DIFFERENTIATED, build_gradient
 #: floating leaf.
 OutputKind = Literal["scalar", "scalar and aux", "tree"]
 
-#: What a field of a result is. `present` makes it of one part of what `compute` gives:
+#: What a field of a result is. `results_of` makes it of one part of what `compute` gives:
 #:
 #: "value": what f returned, from outputs and aux.
 #: "tangent": a tree like the value, None for a leaf without a derivative; from an aux and an array
@@ -76,7 +76,7 @@ class OperatorRow:
     of_complex: bool = False
     takes: Takes = "arguments"
     directions: Directions | None = None
-    #: From the call and the parts to the result, in place of `present`.
+    #: From the call and the parts to the result, in place of `results_of`.
     finish: Callable[[Any, Parts], Any] | None = None
     #: Whether an engine can compile `compute`; and f alone, which is enough for first derivatives
     #: in reverse.
@@ -174,17 +174,17 @@ def _of_second_tuple(name: str, args: tuple[Any, ...]) -> tuple[tuple[Any, ...],
     return args[0], args[1]
 
 
-def present(call: Any, parts: Parts) -> Any:
+def results_of(call: Any, parts: Parts) -> Any:
     """The user's results from those of `compute`."""
     row = call.plan.operator
     if len(parts) > len(row.forms):
         _warn_disconnected(row.name)
     if row.result is None:
-        return _present(call, row.forms[0], parts[0])
-    return row.result(*[_present(call, form, part) for form, part in zip(row.forms, parts)])
+        return _result_of(call, row.forms[0], parts[0])
+    return row.result(*[_result_of(call, form, part) for form, part in zip(row.forms, parts)])
 
 
-def _present(call: Any, form: FieldForm, part: Parts) -> Any:
+def _result_of(call: Any, form: FieldForm, part: Parts) -> Any:
     if form == "arguments":
         return call.gradients(part)
     if form == "value":
@@ -195,7 +195,7 @@ def _present(call: Any, form: FieldForm, part: Parts) -> Any:
         _look_at(call, "Hessian", part)
         return call.square(part)
     aux, part = part
-    structure = aux.form.structure
+    structure = aux.layout.structure
     if form == "tangent":
         return call.tangent(structure, part)
     _look_at(call, "Jacobian", part)
@@ -232,5 +232,5 @@ __all__ = [
     "OutputKind",
     "Parts",
     "Takes",
-    "present",
+    "results_of",
 ]

@@ -29,23 +29,23 @@ from .library import (
     NUMPY,
     PYTHON,
     Enter,
-    Leave,
-    LeaveAll,
     Library,
     LibraryShortcuts,
     Scoping,
+    ToLeaf,
+    ToLeaves,
     any_wide,
     as_it_is,
+    dtype_kind,
     dtype_name,
     epsilon,
-    kind,
     unsupported_dtype,
     width,
 )
 from .loops import Loops, Step
 from .nodes import Around, NodeType
 from .notes import TAKE_FUNCTIONS, Note, note_of
-from .registry import backend_of, evaluation, function_of_extension, in_mode
+from .registry import backend_for, evaluation, function_of_extension, in_mode
 from .rules import FlatRule, Point, require_linear
 from .tracing import leave_to_python
 
@@ -55,13 +55,13 @@ __all__ = [
     "NUMPY", "PYTHON", "unsupported_dtype", "KnownFailure",
     # what gives speed, rules, loops, containers, and an engine whose derivatives have errors
     "Shortcuts", "Gradient", "Jacobian", "Linearized", "Randomness", "LibraryShortcuts", "Enter",
-    "Leave", "LeaveAll", "Scoping", "FlatRule", "Point", "Loops", "Step", "NodeType", "Around",
+    "ToLeaf", "ToLeaves", "Scoping", "FlatRule", "Point", "Loops", "Step", "NodeType", "Around",
     "Accuracy", "LeafAccuracy",
     # helpers: of arrays and dtypes, messages, records, static values, extensions
-    "as_it_is", "kind", "width", "any_wide", "epsilon", "dtype_name", "library_of",
+    "as_it_is", "dtype_kind", "width", "any_wide", "epsilon", "dtype_name", "library_of",
     "library_of_array", "size_of", "block_dtype", "require_linear", "Note", "note_of",
     "TAKE_FUNCTIONS", "advice", "levels_to_the_user", "note_step", "note_accuracy", "active_record",
-    "key_of", "Unkeyed", "changed_options", "backend_of", "in_mode", "evaluation",
+    "key_of", "Unkeyed", "changed_options", "backend_for", "in_mode", "evaluation",
     "leave_to_python", "function_of_extension", "copies",
 ]  # fmt: skip
 

@@ -13,7 +13,7 @@ import numpy as np
 from . import registry
 from .backend import Arrays, Backend
 from .errors import ConversionError
-from .library import NUMPY, PYTHON, Library, complex_of, kind
+from .library import NUMPY, PYTHON, Library, complex_of, dtype_kind
 
 #: A cache: the library of each class of arrays.
 _known: dict[type, Library] = {}
@@ -57,7 +57,7 @@ def numbers_of(backend: Backend, array: Any) -> np.ndarray[Any, Any] | None:
 
 
 def is_complex(backend: Backend, array: Any) -> bool:
-    return kind(library_of(backend, array).dtype(array)) == "complex"
+    return dtype_kind(library_of(backend, array).dtype(array)) == "complex"
 
 
 def full_like(backend: Backend, array: Any, value: float, count: int | None = None) -> Any:
@@ -117,4 +117,6 @@ def block_dtype(backend: Backend, output: Any, leaf: Any) -> str:
     output is complex.
     """
     dtype = library_of(backend, leaf).dtype(leaf)
-    return complex_of(dtype) if is_complex(backend, output) and kind(dtype) == "real" else dtype
+    return (
+        complex_of(dtype) if is_complex(backend, output) and dtype_kind(dtype) == "real" else dtype
+    )

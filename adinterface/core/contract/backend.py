@@ -32,11 +32,11 @@ class Aux:
     `aux.map(untraced)`.
     """
 
-    __slots__ = ("arrays", "form")
+    __slots__ = ("arrays", "layout")
 
-    def __init__(self, arrays: Arrays = (), form: Any = None):
+    def __init__(self, arrays: Arrays = (), layout: Any = None):
         self.arrays: Arrays = arrays
-        self.form: Any = form
+        self.layout: Any = layout
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.arrays)
@@ -44,7 +44,7 @@ class Aux:
     def map(self, convert: Callable[[Any], Any]) -> Aux:
         """This aux with each array converted."""
         return (
-            Aux(tuple([convert(array) for array in self.arrays]), self.form)
+            Aux(tuple([convert(array) for array in self.arrays]), self.layout)
             if self.arrays
             else self
         )
@@ -74,7 +74,7 @@ class FlatFunction:
         return ()
 
     @property
-    def given(self) -> Sequence[Any]:
+    def side_inputs(self) -> Sequence[Any]:
         """What else f gets that may be in a graph of the engine: arrays of the engine, and opaque
         objects.
         """

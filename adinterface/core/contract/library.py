@@ -25,31 +25,31 @@ from .errors import ConversionError, NotDifferentiableError, PrecisionError, an
 from .loops import Loops
 from .rules import Arrays, FlatRule
 
-Kind = Literal["real", "complex", "integer", "bool", "other"]
+DtypeKind = Literal["real", "complex", "integer", "bool", "other"]
 
 
 class Enter(Protocol):
-    """Converts a leaf to a native array. Records in `taken` the memory that results must not
+    """Converts a leaf to a native array. Records in `occupied` the memory that results must not
     overlap.
     """
 
-    def __call__(self, leaf: Any, taken: set[int], /) -> Any: ...
+    def __call__(self, leaf: Any, occupied: set[int], /) -> Any: ...
 
 
-class Leave(Protocol):
-    """Converts a native result for the caller. Records its memory in `taken`. None for a result
+class ToLeaf(Protocol):
+    """Converts a native result for the caller. Records its memory in `occupied`. None for a result
     that needs `restore`.
     """
 
-    def __call__(self, result: Any, taken: set[int], /) -> Any: ...
+    def __call__(self, result: Any, occupied: set[int], /) -> Any: ...
 
 
-class LeaveAll(Protocol):
-    """Converts all results of a call, each as `Leave` does. None where one of them needs
+class ToLeaves(Protocol):
+    """Converts all results of a call, each as `ToLeaf` does. None where one of them needs
     `restore`.
     """
 
-    def __call__(self, results: Sequence[Any], taken: set[int], /) -> Sequence[Any] | None: ...
+    def __call__(self, results: Sequence[Any], occupied: set[int], /) -> Sequence[Any] | None: ...
 
 
 class Scoping(Protocol):
@@ -58,7 +58,7 @@ class Scoping(Protocol):
     def __call__(self) -> AbstractContextManager[Any] | None: ...
 
 
-def as_it_is(x: Any, taken: set[int]) -> Any:
+def as_it_is(x: Any, occupied: set[int]) -> Any:
     """The identity, in either direction; a plan of identities skips it."""
     return x
 
@@ -78,7 +78,7 @@ _COMPLEX_OF = {32: "complex64", 64: "complex128"}
 
 
 @functools.cache
-def kind(dtype: str) -> Kind:
+def dtype_kind(dtype: str) -> DtypeKind:
     """The kind of a dtype, from its name (`"float32"`, `"bfloat16"`, `"int64"`, ...)."""
     if dtype.startswith(("float", "bfloat", "longdouble")):
         return "real"
@@ -123,7 +123,7 @@ def epsilon(dtype: str) -> float:
 @functools.cache
 def any_wide(dtypes: tuple[str, ...]) -> bool:
     """Whether a real or complex dtype among these has components of 64 bits."""
-    return any(width(dtype) == 64 for dtype in dtypes if kind(dtype) in ("real", "complex"))
+    return any(width(dtype) == 64 for dtype in dtypes if dtype_kind(dtype) in ("real", "complex"))
 
 
 def widest(dtypes: Iterable[str]) -> str:
@@ -132,10 +132,10 @@ def widest(dtypes: Iterable[str]) -> str:
     """
     best: str | None = None
     for dtype in dtypes:
-        kind_ = kind(dtype)
-        if kind_ == "complex":
+        kind = dtype_kind(dtype)
+        if kind == "complex":
             dtype = {32: "float32", 64: "float64"}.get(width(dtype), np.dtype(np.longdouble).name)
-        elif kind_ != "real":
+        elif kind != "real":
             continue
         elif width(dtype) < 16:
             dtype = "float32"  # engines do not promote to so few bits
@@ -166,7 +166,7 @@ class LibraryShortcuts:
         """
         return None
 
-    def leave(self, example: Any, source: Library) -> Leave | None:
+    def to_leaf(self, example: Any, source: Library) -> ToLeaf | None:
         """A direct conversion of this library's results to results like the example, an array of
         the library `source`.
 
@@ -176,8 +176,8 @@ class LibraryShortcuts:
         """
         return None
 
-    def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
-        """The same as `leave`, for several results at once, like these examples of these
+    def to_leaves(self, examples: Sequence[Any], sources: Sequence[Library]) -> ToLeaves | None:
+        """The same as `to_leaf`, for several results at once, like these examples of these
         libraries.
         """
         return None
@@ -192,9 +192,9 @@ class LibraryShortcuts:
 class Library(LibraryShortcuts, ABC):
     """The arrays of one package.
 
-    Laws, for an array x of this library: `asarray(to_numpy(x), dtype(x))` equals x; `unshared(x,
-    taken)` equals x and, where arrays are mutable, overlaps nothing in `taken`; `asarray` never
-    narrows.
+    Laws, for an array x of this library: `asarray(to_numpy(x), dtype(x))` equals x;
+    `unshared(x, occupied)` equals x and, where arrays are mutable, overlaps nothing in `occupied`;
+    `asarray` never narrows.
 
     Arrays support indexing along the first axis and arithmetic with each other and with numbers.
     The namespace needs `stack`, `concat`, `reshape`, `moveaxis` and `sum`, and for complex arrays
@@ -302,23 +302,23 @@ class Library(LibraryShortcuts, ABC):
             numbers[...] = value
         return self.asarray(numbers, dtype=dtype, like=x)
 
-    def unshared(self, x: Any, taken: set[int]) -> Any:
-        """x as a result: dense, writable, and not overlapping the memory in `taken`.
+    def unshared(self, x: Any, occupied: set[int]) -> Any:
+        """x as a result: dense, writable, and not overlapping the memory in `occupied`.
 
-        A key of x's own memory is then in `taken`, even where the result is a copy. By default x
+        A key of x's own memory is then in `occupied`, even where the result is a copy. By default x
         itself, but for NumPy arrays.
         """
-        return NUMPY.unshared(x, taken) if type(x) is np.ndarray else x
+        return NUMPY.unshared(x, occupied) if type(x) is np.ndarray else x
 
     @final
     def is_real_scalar(self, x: Any) -> bool:
         """Whether x is 0-d and of a real floating dtype."""
-        return self.shape(x) == () and kind(self.dtype(x)) == "real"
+        return self.shape(x) == () and dtype_kind(self.dtype(x)) == "real"
 
     @final
     def is_floating(self, x: Any) -> bool:
         """Whether x is of a real or complex floating dtype."""
-        return kind(self.dtype(x)) in ("real", "complex")
+        return dtype_kind(self.dtype(x)) in ("real", "complex")
 
     @abstractmethod
     def namespace(self, x: Any) -> ModuleType:
@@ -420,14 +420,16 @@ class Library(LibraryShortcuts, ABC):
         return self.asarray(numbers, dtype=self.dtype(x))
 
     @final
-    def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
+    def restore(
+        self, result: Any, source: Library, like: Any, dtype: str, occupied: set[int]
+    ) -> Any:
         """A result of the library `source` as an array of this one, with this dtype, on the device
         of `like`.
         """
         if source is not self:
             if source.traced(result) and source.traced(result := source.settled(result)):
                 return source.asarray(result, dtype=dtype)
-            free = source.unshared(result, taken)
+            free = source.unshared(result, occupied)
             # A sharded array is gathered for NumPy alone.
             free = source.to_numpy(free) if self in (NUMPY, PYTHON) else self.foreign(free, source)
             return self.unshared(
@@ -435,7 +437,7 @@ class Library(LibraryShortcuts, ABC):
             )
         if self.dtype(result) != dtype or like is not None:
             result = self.asarray(result, dtype=dtype, like=like)
-        return self.unshared(result, taken)
+        return self.unshared(result, occupied)
 
 
 def unsupported_dtype(dtype: str, engine: str, supported: Iterable[str]) -> PrecisionError:
@@ -505,50 +507,53 @@ class NumpyLibrary(Library):
             else array
         )
 
-    def unshared(self, x: Any, taken: set[int]) -> Any:
+    def unshared(self, x: Any, occupied: set[int]) -> Any:
         if isinstance(x, np.generic):
             return x
         dense, key = x.flags.c_contiguous or x.flags.f_contiguous, _memory(x)
         own = (
-            dense and x.flags.writeable and (x.flags.owndata or _sole_view(x)) and key not in taken
+            dense
+            and x.flags.writeable
+            and (x.flags.owndata or _sole_view(x))
+            and key not in occupied
         )
         if key is not None:
-            taken.add(key)
+            occupied.add(key)
         return x if own else x.copy(order="K") if dense else np.ascontiguousarray(x)
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is PYTHON:
             number = np.dtype(dtype).type
-            return lambda x, taken: number(x)
+            return lambda x, occupied: number(x)
         if type(example) is not np.ndarray or not example.dtype.isnative:
             return None
         if not example.size:  # an empty array overlaps nothing
             return as_it_is
 
-        def enter(x: Any, taken: set[int]) -> Any:
-            taken.add(id(x) if x.base is None else _memory(x))  # type: ignore[arg-type]
+        def enter(x: Any, occupied: set[int]) -> Any:
+            occupied.add(id(x) if x.base is None else _memory(x))  # type: ignore[arg-type]
             return x
 
         return enter
 
-    def leave(self, example: Any, source: Library) -> Leave | None:
+    def to_leaf(self, example: Any, source: Library) -> ToLeaf | None:
         if type(example) is float:
             return _to_float
         if type(example) is not np.ndarray:
             return None
         dtype = example.dtype
 
-        def leave(result: Any, taken: set[int]) -> Any:
+        def to_leaf(result: Any, occupied: set[int]) -> Any:
             if type(result) is not np.ndarray or result.dtype != dtype:
                 return None
             flags, key = result.flags, id(result)
-            if flags.owndata and flags.c_contiguous and flags.writeable and key not in taken:
-                taken.add(key)
+            if flags.owndata and flags.c_contiguous and flags.writeable and key not in occupied:
+                occupied.add(key)
                 return result
-            return unshared(result, taken)
+            return unshared(result, occupied)
 
         unshared = self.unshared
-        return leave
+        return to_leaf
 
     def namespace(self, x: Any) -> ModuleType:
         # here, because it takes longer to import than this whole package
@@ -569,15 +574,15 @@ def _memory(x: np.ndarray[Any, Any]) -> int | None:
     return id(owner) if owner.base is None else x.__array_interface__["data"][0]
 
 
-def note_memory(library: Library, x: Any, taken: set[int]) -> None:
-    """Record in `taken` that results must not overlap x."""
+def note_memory(library: Library, x: Any, occupied: set[int]) -> None:
+    """Record in `occupied` that results must not overlap x."""
     if not isinstance(x, np.ndarray):
-        library.unshared(x, taken)
+        library.unshared(x, occupied)
     elif (key := _memory(x)) is not None:
-        taken.add(key)
+        occupied.add(key)
 
 
-def _to_float(result: Any, taken: set[int]) -> Any:
+def _to_float(result: Any, occupied: set[int]) -> Any:
     return float(result) if type(result) in REAL_SCALARS or type(result) is np.ndarray else None
 
 
@@ -623,7 +628,7 @@ class PythonNumbers(Library):
     def asarray(
         self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False
     ) -> Any:
-        if dtype is not None and kind(dtype) == "complex":
+        if dtype is not None and dtype_kind(dtype) == "complex":
             return complex(x)
         return float(x.real if np.iscomplexobj(x) else x)
 

@@ -88,7 +88,7 @@ def _look_up(name: str) -> type[Backend] | BackendError:
 
 
 @functools.lru_cache(maxsize=256)
-def backend_of(auto: AutoBackend) -> Backend:
+def backend_for(auto: AutoBackend) -> Backend:
     """The backend that a value such as `AutoJax()` chooses."""
     try:
         cls = backend_class(auto.name)
@@ -104,14 +104,14 @@ def in_mode(backend: Backend, mode: Mode) -> Backend:
     """The same backend in this mode, if its value has modes."""
     if not hasattr(backend.auto, "mode"):
         return backend
-    return backend_of(dataclasses.replace(backend.auto, mode=mode))  # type: ignore[call-arg]
+    return backend_for(dataclasses.replace(backend.auto, mode=mode))  # type: ignore[call-arg]
 
 
 def find(auto: object) -> Backend:
-    """As `backend_of`, with an error for anything but a backend value."""
+    """As `backend_for`, with an error for anything but a backend value."""
     if isinstance(auto, AutoBackend):
         require_hashable(auto)
-        return backend_of(auto)
+        return backend_for(auto)
     named = (
         [cls for cls in auto_classes() if auto in (vars(cls).get("name"), cls.__name__)]
         if isinstance(auto, str)

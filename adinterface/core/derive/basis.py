@@ -11,7 +11,7 @@ import numpy as np
 
 from ..contract.arrays import block_dtype, full_like, is_complex, library_of, size_of
 from ..contract.backend import Arrays, Backend
-from ..contract.library import Library, kind
+from ..contract.library import Library, dtype_kind
 
 #: Seeds of a batched Jacobian or Hessian take at most this many bytes, unless `chunk_size` says
 #: otherwise.
@@ -113,7 +113,8 @@ class Components:
             # JAX does not infer float16 from the numbers, so they are sent as doubles and cast by
             # the engine.
             stack = np.zeros(
-                (stop - start, size), dtype="complex128" if kind(dtype) == "complex" else "float64"
+                (stop - start, size),
+                dtype="complex128" if dtype_kind(dtype) == "complex" else "float64",
             )
             for offset, unit in ranges:
                 numbers = np.arange(max(start, offset), min(stop, offset + size))
@@ -177,5 +178,6 @@ def reshaped(backend: Backend, array: Any, shape: tuple[int, ...]) -> Any:
 def empty_block(backend: Backend, shape: tuple[int, ...], output: Any, leaf: Any) -> Any:
     library, dtype = library_of(backend, output), block_dtype(backend, output, leaf)
     return library.asarray(
-        np.zeros(shape, dtype="complex128" if kind(dtype) == "complex" else "float64"), dtype=dtype
+        np.zeros(shape, dtype="complex128" if dtype_kind(dtype) == "complex" else "float64"),
+        dtype=dtype,
     )

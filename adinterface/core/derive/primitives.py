@@ -168,10 +168,8 @@ class Sampled(FlatFunction):
         """
         return None
 
-    def floating(self, form: Any) -> Sampled:
-        """As `elsewhere`, with a float for an integer where a value of this form, an `Aux.form`,
-        has a floating output.
-        """
+    def floating(self, layout: Any) -> Sampled:
+        """As `elsewhere`, with floats for integers where an `Aux.layout` has floating outputs."""
         return self.elsewhere
 
     def task(
@@ -197,7 +195,7 @@ class _Back(FlatFunction):
         self._pulled = pulled
 
     @property
-    def given(self) -> Arrays:
+    def side_inputs(self) -> Arrays:
         return self._pulled.outputs  # the map is in the graphs in which these are
 
     def __call__(self, *cotangents: Any) -> tuple[Arrays, Aux]:

@@ -44,8 +44,8 @@ class DerivedFunction(Sampled):
         return self.function.owners
 
     @property
-    def given(self) -> Sequence[Any]:
-        return self.function.given
+    def side_inputs(self) -> Sequence[Any]:
+        return self.function.side_inputs
 
     def repeated(self) -> DerivedFunction:
         return DerivedFunction(self.derived, self.inner, self.function.repeated(), value=self.value)
@@ -54,14 +54,16 @@ class DerivedFunction(Sampled):
     def elsewhere(self) -> DerivedFunction:
         return DerivedFunction(self.derived, self.inner, self.function.elsewhere, value=False)
 
-    def floating(self, form: Any) -> DerivedFunction:
-        return DerivedFunction(self.derived, self.inner, self.function.floating(form), value=False)
+    def floating(self, layout: Any) -> DerivedFunction:
+        return DerivedFunction(
+            self.derived, self.inner, self.function.floating(layout), value=False
+        )
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
         outputs, derivatives, aux = self.derived(
             self.inner, self.function, leaves, value=self.value
         )
-        return derivatives, Aux((*outputs, *aux.arrays) if self.value else (), aux.form)
+        return derivatives, Aux((*outputs, *aux.arrays) if self.value else (), aux.layout)
 
 
 def gradients(

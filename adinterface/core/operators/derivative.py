@@ -89,24 +89,24 @@ def value_derivative_and_second_derivative(
 def _value_and_derivative(f: Call, x: Arrays, _: Arrays) -> Parts:
     """The pushforward of one."""
     outputs, pushed, aux = derive.derivative(f.plan.backend, f, x)
-    return (outputs, aux), (Aux((), aux.form), pushed)
+    return (outputs, aux), (Aux((), aux.layout), pushed)
 
 
 def _derivative(f: Call, x: Arrays, _: Arrays) -> Parts:
     _, pushed, aux = derive.derivative(f.plan.backend, f, x, value=False)
-    return ((Aux((), aux.form), pushed),)
+    return ((Aux((), aux.layout), pushed),)
 
 
 def _value_derivative_and_second(f: Call, x: Arrays, _: Arrays) -> Parts:
     """The pushforward of one, of the pushforward of one, whose aux is the value and its aux."""
     first, second, aux = derive.second_derivative(f.plan.outer, f.plan.inner, f, x)
-    outputs, beside, form = aux.arrays[: len(first)], aux.arrays[len(first) :], Aux((), aux.form)
-    return (outputs, Aux(beside, aux.form)), (form, first), (form, second)
+    outputs, beside, form = aux.arrays[: len(first)], aux.arrays[len(first) :], Aux((), aux.layout)
+    return (outputs, Aux(beside, aux.layout)), (form, first), (form, second)
 
 
 def _second_derivative(f: Call, x: Arrays, _: Arrays) -> Parts:
     _, second, aux = derive.second_derivative(f.plan.outer, f.plan.inner, f, x, value=False)
-    return ((Aux((), aux.form), second),)
+    return ((Aux((), aux.layout), second),)
 
 
 VALUE_AND_DERIVATIVE = OperatorRow(

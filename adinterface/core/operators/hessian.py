@@ -142,7 +142,7 @@ def _hvp(f: Call, x: Arrays, v: Arrays) -> Parts:
 def _value_gradient_and_hessian(f: Call, x: Arrays, _: Arrays) -> Parts:
     """The Jacobian of the gradient, whose aux is the value and its aux."""
     gradients, aux, blocks = derive.hessian(f.plan.outer, f.plan.inner, f, x)
-    return (aux.arrays[:1], Aux(aux.arrays[1:], aux.form)), gradients, blocks
+    return (aux.arrays[:1], Aux(aux.arrays[1:], aux.layout)), gradients, blocks
 
 
 def _hessian(f: Call, x: Arrays, _: Arrays) -> Parts:

@@ -72,12 +72,12 @@ def value_and_jacobian(
 
 def _value_and_jacobian(f: Call, x: Arrays, _: Arrays) -> Parts:
     outputs, aux, blocks = derive.jacobian(f.plan.backend, f, x)
-    return (outputs, aux), (Aux((), aux.form), blocks)
+    return (outputs, aux), (Aux((), aux.layout), blocks)
 
 
 def _jacobian(f: Call, x: Arrays, _: Arrays) -> Parts:
     _, aux, blocks = derive.jacobian(f.plan.backend, f, x, value=False)
-    return ((Aux((), aux.form), blocks),)
+    return ((Aux((), aux.layout), blocks),)
 
 
 VALUE_AND_JACOBIAN = OperatorRow(

@@ -15,10 +15,10 @@ from ..contract.tracing import untraced
 from ..support.cache import Cache
 from ..support.static_values import Unkeyed, key_of
 from ..tree import Signature
-from ..tree.structures import Given
+from ..tree.structures import CallData
 from .compiled import compiled
 from .run import Directions, bound, evaluate, find_plan, resolved, surrounded
-from .table import OUTER, entry_of, names_of, require_operator, row_of
+from .table import OUTER, entry_of, names_of, require_operator, row_named
 from .typed import typed
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class Prepared:
         auto: AutoBackend,
         max_specializations: int,
     ) -> Prepared:
-        prepared = Prepared(row_of(operator, keywords, f, auto), auto, f)
+        prepared = Prepared(row_named(operator, keywords, f, auto), auto, f)
         prepared.max_specializations = max_specializations
         return prepared
 
@@ -211,7 +211,7 @@ class Prepared:
 
 def _static_key(value: Any) -> Any:
     """The cache key of a static value, or of the data of a node."""
-    return value.key() if isinstance(value, Given) else key_of(value)
+    return value.key() if isinstance(value, CallData) else key_of(value)
 
 
 def _nothing(*args: Any) -> Any:

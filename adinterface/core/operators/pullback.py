@@ -118,10 +118,10 @@ class Back(_Map, Generic[Gradients_co]):
         call = self._call.copy()
         with call.scope():
             match = NativeMatch(call.plan.backend, self._pulled.outputs, "the cotangent", stacked)
-            match.read(self._pulled.aux.form.structure, cotangent, "cotangent")
+            match.read(self._pulled.aux.layout.structure, cotangent, "cotangent")
             seeds = match.finish()
             for seed in seeds:
-                call.take(seed)
+                call.occupy(seed)
             with estimating() as result, noting(call.plan):
                 gradients = back(seeds)
             call.warn_imprecise(result)
@@ -165,7 +165,7 @@ class Push(_Map, Generic[Value_co]):
             with estimating() as result, noting(call.plan):
                 pushed = push(native)
             call.warn_imprecise(result)
-            return call.tangent(self._linear.aux.form.structure, pushed)
+            return call.tangent(self._linear.aux.layout.structure, pushed)
 
 
 @typed["signatures.PullbackOperator"]()
@@ -298,7 +298,7 @@ def _compiled_linearize(compiled: Callable[[Compute], Compiled]) -> Compiled:
 def _value_and_map(call: Call, result: Any) -> Any:
     """The value, and the map of the engine for the user."""
     for output in result.outputs:
-        call.take(output)  # the map may need it
+        call.occupy(output)  # the map may need it
     value = call.value(result.outputs, result.aux)
     return (
         ValueAndBack(value, Back(call, result))
@@ -309,7 +309,7 @@ def _value_and_map(call: Call, result: Any) -> Any:
 
 def _pushforward(f: Call, x: Arrays, v: Arrays) -> Parts:
     outputs, pushed, aux = derive.pushforward(f.plan.backend, f, x, v)
-    return (outputs, aux), (Aux((), aux.form), pushed)
+    return (outputs, aux), (Aux((), aux.layout), pushed)
 
 
 PULLBACK = OperatorRow(

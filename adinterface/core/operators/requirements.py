@@ -8,7 +8,7 @@ from typing import Any
 from ..call.messages import nothing_differentiable
 from ..call.plan import Plan
 from ..contract.errors import NotDifferentiableError
-from ..contract.library import kind
+from ..contract.library import dtype_kind
 from ..tree import DIFFERENTIATED
 
 
@@ -73,14 +73,14 @@ def _require_real(
     """Derivatives by one number, and second derivatives, with respect to complex numbers are not
     defined here.
     """
-    if not any(kind(dtype) == "complex" for dtype in plan.dtypes):
+    if not any(dtype_kind(dtype) == "complex" for dtype in plan.dtypes):
         return
     dtypes = iter(plan.dtypes)
     for i, structure in enumerate(plan.structures):
         for path in [
             path for path, place in structure.places(f"args[{i}]") if place is DIFFERENTIATED
         ]:
-            if kind(next(dtypes)) == "complex":
+            if dtype_kind(next(dtypes)) == "complex":
                 raise NotDifferentiableError(
                     f"{plan.operator.name} is taken with respect to real arguments only, but {path}"
                     f" is complex. {remedy}"

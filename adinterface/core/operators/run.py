@@ -12,7 +12,7 @@ from ..call.conversions import with_conversions
 from ..call.cotangents import native_tangents
 from ..call.output import annotate
 from ..call.plan import Engines, Plan, lay_out
-from ..call.row import OperatorRow, present
+from ..call.row import OperatorRow, results_of
 from ..contract.auto import AutoBackend, MatrixBackend, require_hashable
 from ..contract.errors import AdinterfaceError
 from ..contract.registry import find, function_of_extension
@@ -75,7 +75,7 @@ def _in_scope(call: Call, directions: Directions) -> Any:
         with estimating() as accuracies:
             parts = plan.compute(call, leaves, tangents)
         call.warn_imprecise(accuracies)
-    return (plan.operator.finish or present)(call, parts)
+    return (plan.operator.finish or results_of)(call, parts)
 
 
 def bound(plan: Plan, call: Call) -> Plan:

@@ -72,7 +72,7 @@ def names_of(row: OperatorRow) -> tuple[Any, dict[str, Any] | None]:
     return next((operator for operator, each in OPERATORS.items() if each is row), row), None
 
 
-def row_of(
+def row_named(
     operator: Any, keywords: dict[str, Any] | None, f: Callable[..., Any], auto: Any
 ) -> OperatorRow:
     """The row with these names."""

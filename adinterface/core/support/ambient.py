@@ -1,7 +1,7 @@
 """State of the running code that is not passed as an argument.
 
 `now()` gives the state of the core in this thread or asynchronous task. `with within(CORE,
-now()._replace(form=form)): ...` changes it for a block of code. A new thread begins with an empty
+now()._replace(wrap=wrap)): ...` changes it for a block of code. A new thread begins with an empty
 state. An extension or an engine that needs more has a context variable of its own, which `within`
 changes, too.
 """
@@ -16,14 +16,14 @@ T = TypeVar("T")
 
 #: Wraps an engine's array in the class that the running code expects; returns other values
 #: unchanged.
-Form = Callable[[Any], Any]
+Wrap = Callable[[Any], Any]
 
 
 #: The relative size of a large estimated error, and the function that warns of it.
 Doubt = tuple[float, Callable[[], None]]
 
 
-class Kinds(NamedTuple):
+class Origins(NamedTuple):
     """Leaves of the arguments of f that look like others: the engine has one type for all."""
 
     #: Those of 0-d NumPy arrays, and of Python numbers.
@@ -41,9 +41,9 @@ class Ambient(NamedTuple):
     #: `Library.traced`.
     evaluating: tuple[Any, ...] = ()
     #: Leaves of the running f.
-    kinds: Kinds = Kinds()
+    origins: Origins = Origins()
     #: The class in which running NumPy code takes arrays; None outside of such code.
-    form: Form | None = None
+    wrap: Wrap | None = None
     #: The record of a tool, such as `explain`: what `record.py` reports to.
     record: Any = None
     #: The accuracies, for the operator that called the engine; and large errors, in place of
@@ -76,4 +76,4 @@ class within(Generic[T]):
         self._variable.reset(self._token)
 
 
-__all__ = ["CORE", "Ambient", "Doubt", "Form", "Kinds", "now", "within"]
+__all__ = ["CORE", "Ambient", "Doubt", "Origins", "Wrap", "now", "within"]

@@ -29,8 +29,8 @@ from .structures import (
     CARRIED,
     CONSTANT,
     DIFFERENTIATED,
+    CallData,
     Constant,
-    Given,
     Leaf,
     LeafSpec,
     Node,
@@ -44,9 +44,10 @@ from .structures import (
 )
 
 __all__ = [
-    "CARRIED", "CONSTANT", "Constant", "DIFFERENTIATED", "Flattening", "Given", "HANDLERS", "Leaf",
-    "LeafSpec", "Matcher", "Node", "Owner", "Signature", "Slot", "Static", "Structure", "along",
-    "build_gradient", "count_leaves", "flatten", "flatten_tree", "handler_of", "is_differentiated",
-    "is_floating_array", "is_in_front", "is_opaque_type", "is_promoted", "owner_of", "rebuild",
-    "refuse_endless", "register_node", "register_stand_in", "stood_for", "structure_key",
+    "CARRIED", "CONSTANT", "CallData", "Constant", "DIFFERENTIATED", "Flattening", "HANDLERS",
+    "Leaf", "LeafSpec", "Matcher", "Node", "Owner", "Signature", "Slot", "Static", "Structure",
+    "along", "build_gradient", "count_leaves", "flatten", "flatten_tree", "handler_of",
+    "is_differentiated", "is_floating_array", "is_in_front", "is_opaque_type", "is_promoted",
+    "owner_of", "rebuild", "refuse_endless", "register_node", "register_stand_in", "stood_for",
+    "structure_key",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..contract.errors import TreeError
-from ..contract.library import NUMPY, PYTHON, Library, check_ndarray, kind
+from ..contract.library import NUMPY, PYTHON, Library, check_ndarray, dtype_kind
 from ..contract.nodes import NodeType
 from ..support.static_values import Unkeyed
 from .recognition import HANDLERS, handler_of, refuse_hidden_arrays
@@ -21,8 +21,8 @@ from .structures import (
     CARRIED,
     CONSTANT,
     DIFFERENTIATED,
+    CallData,
     Constant,
-    Given,
     Leaf,
     Node,
     Owner,
@@ -80,14 +80,14 @@ def is_promoted(dtype: str) -> bool:
     """Whether an argument of this dtype, `int` for a Python int, is differentiated as a float. No
     leaf inside a tree is.
     """
-    return kind(dtype) == "integer"
+    return dtype_kind(dtype) == "integer"
 
 
 def is_differentiated(dtype: str, *, alone: bool) -> bool:
     """Whether numbers of this dtype have a derivative. alone: whether they are a whole argument,
     and may be promoted.
     """
-    return kind(dtype) in ("real", "complex") or (alone and is_promoted(dtype))
+    return dtype_kind(dtype) in ("real", "complex") or (alone and is_promoted(dtype))
 
 
 class Flattening:
@@ -189,7 +189,7 @@ class Flattening:
         if library is PYTHON and place.constant:
             return self._static(value, place)
         dtype = library.dtype(value)
-        if kind(dtype) == "other":
+        if dtype_kind(dtype) == "other":
             if library is NUMPY and isinstance(value, np.ndarray) and not place.constant:
                 check_ndarray(value, place.paths(n))
             return self._add(value, library, place, False, f"dtype {dtype}")
@@ -237,7 +237,7 @@ class Flattening:
                 raise
             key += node_type, tuple(node_type.paths(data, len(children)))
             _refuse_hidden(value, node_type, data, place)  # the next call may have other data
-            self._static(Given(data, node_type, place.constant), place)
+            self._static(CallData(data, node_type, place.constant), place)
         if node_type.is_owner:
             self._static(owner_of(node_type, value, children)[0], place)
         elif not node_type.fixes_numbers and (
@@ -252,7 +252,7 @@ class Flattening:
         _refuse_hidden(value, node_type, data, place)
         first: list[Structure] = []
         if self._leaves is None and not node_type.is_owner and not _is_keyed(node_type, data):
-            first.append(self._static(Given(data, node_type, place.constant), place))
+            first.append(self._static(CallData(data, node_type, place.constant), place))
         itself = [self._static(owner, place) for owner in owner_of(node_type, value, children)]
         if (
             self._with_frozen

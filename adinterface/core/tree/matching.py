@@ -117,7 +117,7 @@ def flatten_tree(tree: Any) -> tuple[Structure, list[Leaf]]:
     the tree has no others.
     """
     structure, result = flatten(tree, "the tree", with_frozen=True)
-    constants = {id(value) for value in now().kinds.constants}
+    constants = {id(value) for value in now().origins.constants}
     kept = (
         [leaf.differentiated and id(leaf.value) not in constants for leaf in result]
         if constants

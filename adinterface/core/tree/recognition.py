@@ -15,7 +15,7 @@ import numpy as np
 
 from ..contract import registry
 from ..contract.errors import NotDifferentiableError, an
-from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
+from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, dtype_kind
 from ..contract.nodes import NodeType
 from ..support import other_packages
 from .containers import KEPT_CLASSES, PLAIN, RECORDS, Attributes, Registered
@@ -262,11 +262,11 @@ def _or_dataclass(cls: type) -> str:
 def is_floating_array(value: object) -> bool:
     """Whether value is an array of real or complex floats, of any loaded library."""
     if isinstance(value, np.ndarray):
-        return value.dtype.kind in "fc" or kind(value.dtype.name) in ("real", "complex")
+        return value.dtype.kind in "fc" or dtype_kind(value.dtype.name) in ("real", "complex")
     handler = handler_of(value, scan=False)
     if isinstance(handler, NodeType) or handler is None or isinstance(handler, NumpyLibrary):
         return False
-    return handler.name != "python" and kind(handler.dtype(value)) in ("real", "complex")
+    return handler.name != "python" and dtype_kind(handler.dtype(value)) in ("real", "complex")
 
 
 def refuse_hidden_arrays(value: object, where: str, owner: object) -> None:

@@ -48,7 +48,7 @@ class LeafSpec:
     def gradient(self, gradients: Iterator[Any], owners: Iterator[Any]) -> Any:
         """The tree of gradients: one for each differentiated leaf, None for everything else.
 
-        owners: the objects of its owners, and `GIVEN` data.
+        owners: the objects of its owners, and `CALL_DATA` data.
         """
         return next(gradients) if self.differentiated else None
 
@@ -86,7 +86,7 @@ DIFFERENTIATED, CARRIED = LeafSpec(True), LeafSpec(False)
 
 #: In place of the data of a node, if the data may change: a plan holds none, and each call has it
 #: in front of the children.
-GIVEN = object()
+CALL_DATA = object()
 
 
 class Node:
@@ -111,9 +111,9 @@ class Node:
         self.data: Any = data
         self.children: tuple[Structure, ...] = tuple(children)
         self.cls: type = cls
-        #: The children, without what an owner and `GIVEN` data have in front.
+        #: The children, without what an owner and `CALL_DATA` data have in front.
         self.inner: tuple[Structure, ...] = (
-            self.children[1:] if node_type.is_owner or data is GIVEN else self.children
+            self.children[1:] if node_type.is_owner or data is CALL_DATA else self.children
         )
         #: Whether every child is a leaf, and whether each of `inner` has a gradient.
         self.flat: bool = _LEAVES.issuperset(self.children)
@@ -136,7 +136,7 @@ class Node:
 
     def taking_data(self, children: Sequence[Structure]) -> Node:
         """This node with these children, of which the first is the data of a call."""
-        new = Node(self.type, GIVEN, children, self.cls)
+        new = Node(self.type, CALL_DATA, children, self.cls)
         new._keys = self.keys()
         return new
 
@@ -144,7 +144,7 @@ class Node:
         """A container made by a method of the type, from data and children."""
         return (
             make(self.data, children)
-            if self.data is not GIVEN
+            if self.data is not CALL_DATA
             else make(children[0].value, children[1:])
         )
 
@@ -235,8 +235,8 @@ class Owner(NamedTuple):
     children: Sequence[Any]
 
 
-class Given(NamedTuple):
-    """The first child of a node with `GIVEN` data: that of a call."""
+class CallData(NamedTuple):
+    """The first child of a node with `CALL_DATA` data: that of a call."""
 
     value: Any
     type: NodeType
@@ -251,7 +251,7 @@ def is_in_front(value: Any) -> bool:
     """Whether a slot's value is no child, but what builds the gradient of a node: an owner, or
     data.
     """
-    return type(value) is Owner or (type(value) is Given and not value.constant)
+    return type(value) is Owner or (type(value) is CallData and not value.constant)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import TreeError
-from ...core.contract.library import NUMPY, PYTHON, Library, kind
+from ...core.contract.library import NUMPY, PYTHON, Library, dtype_kind
 from ...core.contract.tracing import untraced
 from ...core.tree.matching import along, flatten_tree, rebuild, structure_key
 from ...core.tree.recognition import handler_of
@@ -185,7 +185,7 @@ def require_like(leaf: Any, other: Any, place: str, first: str) -> None:
 
 def is_complex(x: Any) -> bool:
     library = require_leaf(x, "the tree")
-    return type(x) is complex or kind(library.dtype(x)) == "complex"
+    return type(x) is complex or dtype_kind(library.dtype(x)) == "complex"
 
 
 def leaf_path(structure: Structure, n: int) -> str:

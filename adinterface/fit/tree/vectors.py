@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.contract.auto import AutoBackend
 from ...core.contract.errors import ConversionError, TreeError
-from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
+from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, dtype_kind, widest
 from ...core.contract.registry import backend_class, find
 from ...core.contract.tracing import untraced
 from ...core.tree.matching import along, flatten_tree, rebuild
@@ -93,7 +93,7 @@ class _Place:
 
     def restored(self, part: Any, source: Library, taken: set[int]) -> Any:
         xp = source.namespace(part)
-        if kind(source.dtype(part)) == "complex" and not self.dtype.startswith("complex"):
+        if dtype_kind(source.dtype(part)) == "complex" and not self.dtype.startswith("complex"):
             part = xp.real(part)
         array = xp.reshape(part, self.shape)
         dtype = {"float": "float64", "complex": "complex128"}.get(self.dtype, self.dtype)
@@ -118,7 +118,7 @@ def _places(active: Sequence[Leaf], shared: bool) -> list[int]:
 
 def _common(dtypes: Sequence[str], active: Sequence[Leaf]) -> str:
     real = widest(dtypes)
-    complexes = any(kind(dtype) == "complex" for dtype in dtypes) or any(
+    complexes = any(dtype_kind(dtype) == "complex" for dtype in dtypes) or any(
         type(leaf.value) is complex for leaf in active
     )
     return complex_of(real) if complexes else real
@@ -348,14 +348,14 @@ def _dtype_name(dtype: Any) -> str:
             name = np.dtype(dtype).name
         except TypeError:  # an engine's own, which is printed with the engine in front
             name = str(dtype).rpartition(".")[2]
-    if kind(name) != "real":
+    if dtype_kind(name) != "real":
         raise TypeError(f"cast: dtype must be real and floating, such as 'float32', not {dtype!r}.")
     return name
 
 
 def _cast(leaf: Leaf, dtype: str) -> Any:
     library = leaf.library
-    target = complex_of(dtype) if kind(library.dtype(leaf.value)) == "complex" else dtype
+    target = complex_of(dtype) if dtype_kind(library.dtype(leaf.value)) == "complex" else dtype
     return (
         leaf.value
         if library.dtype(leaf.value) == target

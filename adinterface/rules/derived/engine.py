@@ -15,7 +15,7 @@ from ..namespace import engine_of_rule
 from ..scalar import is_complex
 
 
-def backend_of_arrays(tree: Any) -> AutoBackend:
+def auto_of_arrays(tree: Any) -> AutoBackend:
     """The backend of the arrays in a tree: `AutoTorch()` for torch tensors, finite differences for
     NumPy arrays.
     """

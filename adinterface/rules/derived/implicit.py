@@ -18,7 +18,7 @@ from ..captured import on_numbers
 from ..namespace import array_namespace
 from ..rule import rule
 from ..scalar import is_complex
-from .engine import as_like, backend_of_arrays, has_derivative, marked
+from .engine import as_like, auto_of_arrays, has_derivative, marked
 
 #: From a function of x and a first guess to its root, or its fixed point.
 Solver = Callable[[Callable[[Any], Any], Any], Any]
@@ -90,7 +90,7 @@ def _root(x0: Any, *args: Any, f: Any, solver: Any) -> Any:
 def _back(cotangent: Any, value: Any, x0: Any, *args: Any, f: Any, solver: Any) -> tuple[Any, ...]:
     if not any(map(has_derivative, args)):
         return None, *[None] * len(args)
-    backend = backend_of_arrays(cotangent)
+    backend = auto_of_arrays(cotangent)
     # the adjoint of a matrix of real numbers
     weights = _solved(_jacobian(f, backend, value, args).T, cotangent)
     _, back = pullback(lambda *args: f(value, *args), backend, *marked(args))
@@ -101,7 +101,7 @@ def _back(cotangent: Any, value: Any, x0: Any, *args: Any, f: Any, solver: Any) 
 def _push(tangents: Any, value: Any, x0: Any, *args: Any, f: Any, solver: Any) -> Any:
     if not any(map(has_derivative, args)):
         return None
-    backend = backend_of_arrays((value, tangents))
+    backend = auto_of_arrays((value, tangents))
     moved = tuple([t if has_derivative(arg) else None for t, arg in zip(tangents[1:], args)])
     pushed = pushforward(lambda *args: f(value, *args), backend, marked(args), moved).tangent
     return -_solved(_jacobian(f, backend, value, args), pushed)

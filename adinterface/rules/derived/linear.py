@@ -16,7 +16,7 @@ from ..captured import on_numbers
 from ..namespace import array_namespace
 from ..rule import rule
 from ..scalar import conj, is_complex
-from .engine import as_like, backend_of_arrays, has_derivative, marked
+from .engine import as_like, auto_of_arrays, has_derivative, marked
 
 
 def linear_solve(
@@ -66,9 +66,7 @@ def _back(
     weights = conj(_solve(conj(cotangent), *args, matvec=other, solver=solver, transposed=matvec))
     if not any(map(has_derivative, args)):
         return weights, *[None] * len(args)
-    _, back = pullback(
-        lambda *args: matvec(value, *args), backend_of_arrays(cotangent), *marked(args)
-    )
+    _, back = pullback(lambda *args: matvec(value, *args), auto_of_arrays(cotangent), *marked(args))
     return weights, *back(-weights)
 
 
@@ -79,7 +77,7 @@ def _push(
     right = tangents[0]
     if any(map(has_derivative, args)):
         moved = tuple([t if has_derivative(arg) else None for t, arg in zip(tangents[1:], args)])
-        backend = backend_of_arrays((value, tangents))
+        backend = auto_of_arrays((value, tangents))
         right = (
             right
             - pushforward(lambda *args: matvec(value, *args), backend, marked(args), moved).tangent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from ...core.contract.library import Library, kind
+from ...core.contract.library import Library, dtype_kind
 from ...core.contract.loops import Arrays, known
 from ...core.contract.tracing import untraced
 from .captured import engine_among
@@ -171,7 +171,7 @@ class Branches:
             else:
                 array, library = self.home.enter(leaf), self.home.library
                 dtype, shape = library.dtype(array), library.shape(array)
-                seen = Seen(of_kind(dtype, shape), kind(dtype), shape, dtype)
+                seen = Seen(of_kind(dtype, shape), dtype_kind(dtype), shape, dtype)
             known = self.kinds[place] or seen
             if known[1:3] != seen[1:3] or (
                 None not in (known.dtype, seen.dtype) and known.dtype != seen.dtype

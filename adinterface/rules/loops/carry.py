@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.contract.errors import TreeError
-from ...core.contract.library import NUMPY, PYTHON, kind, width
+from ...core.contract.library import NUMPY, PYTHON, dtype_kind, width
 from .home import Home, Outgrown
 from .trees import NUMBERS, LoopLeaf, LoopTree, described, leaf_of, of_kind
 
@@ -84,14 +84,20 @@ class Carry:
         if type(leaf.value) in NUMBERS:
             return None if _holds(current, leaf.value) else self.home.number_dtype(leaf.value)
         given = leaf.library.dtype(leaf.value)
-        if given == current or leaf.library.shape(leaf.value) != () or kind(given) not in _ORDER:
+        if (
+            given == current
+            or leaf.library.shape(leaf.value) != ()
+            or dtype_kind(given) not in _ORDER
+        ):
             return None
-        rank, before = _ORDER.index(kind(given)), _ORDER.index(kind(current))
+        rank, before = _ORDER.index(dtype_kind(given)), _ORDER.index(dtype_kind(current))
         if rank > before:
             # An integer with float32 gives float64 in NumPy and float32 in JAX: here it gives what
             # a float would.
             return (
-                self.home.number_dtype(0.0) if kind(given) == "real" and self.home.dtypes else given
+                self.home.number_dtype(0.0)
+                if dtype_kind(given) == "real" and self.home.dtypes
+                else given
             )
         return (
             given
@@ -127,7 +133,7 @@ def _kind_of(array: Any, home: Home) -> tuple[str, tuple[int, ...]]:
 def _holds(dtype: str, number: Any) -> bool:
     """Whether a Python number fits into this dtype."""
     plain = {bool: "bool", int: "integer", float: "real", complex: "complex"}[type(number)]
-    found_kind = kind(dtype)
+    found_kind = dtype_kind(dtype)
     return found_kind in _ORDER and _ORDER.index(found_kind) >= _ORDER.index(plain)
 
 

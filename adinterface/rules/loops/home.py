@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
+from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, dtype_kind, widest
 from ...core.contract.loops import Loops
 from .trees import NUMBERS, LoopLeaf
 
@@ -41,7 +41,9 @@ class Home:
         dtypes = [
             leaf.library.dtype(leaf.value) for leaf in leaves if type(leaf.value) not in NUMBERS
         ]
-        self.dtypes: list[str] = [dtype for dtype in dtypes if kind(dtype) in ("real", "complex")]
+        self.dtypes: list[str] = [
+            dtype for dtype in dtypes if dtype_kind(dtype) in ("real", "complex")
+        ]
 
     @property
     def is_plain(self) -> bool:
@@ -53,7 +55,7 @@ class Home:
         value = leaf.value
         if type(value) in NUMBERS:
             dtype = dtype or self.number_dtype(value)
-            if kind(dtype) in ("integer", "bool"):
+            if dtype_kind(dtype) in ("integer", "bool"):
                 return self.loops.adopt(np.asarray(value, dtype=dtype), like=self.like)
             return self.loops.adopt(
                 value if type(value) is not bool else float(value), dtype=dtype, like=self.like

@@ -82,10 +82,10 @@ def scenario(
     """A Scenario, tagged if second-order; a plain tuple may replace the named one of the
     operator.
     """
-    operation = OPERATORS[operator]
-    if operation.result is not None and not gives_map(operation) and type(expected) is tuple:
-        expected = operation.result._make(expected)  # type: ignore[attr-defined]
-    order = {"second-order"} if operation.order == 2 else set()
+    row = OPERATORS[operator]
+    if row.result is not None and not gives_map(row) and type(expected) is tuple:
+        expected = row.result._make(expected)  # type: ignore[attr-defined]
+    order = {"second-order"} if row.order == 2 else set()
     return Scenario(name, operator, f, args, expected, tags=frozenset(tags) | order, **rest)
 
 

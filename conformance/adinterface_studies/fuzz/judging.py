@@ -67,7 +67,7 @@ def elsewhere(scenario: Scenario, backend: AutoBackend, others: tuple[Any, ...])
     with quiet():
         plain = case.run()
         args, kwargs = case.given()
-        apart = case.operation.directions == "second tuple"
+        apart = case.row.directions == "second tuple"
         there = (
             (others, Arguments(others, {}).tangents(case.direction("tangents")))
             if apart

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences
 from adinterface.core.operators.table import OperatorRow
-from adinterface.tools.facts import operations
+from adinterface.tools.facts import operator_rows
 
 from .blocks import BLOCKS, OPERATORS, Block, operator_text
 from .nodes import Switch
@@ -423,8 +423,8 @@ def programs(draw: st.DrawFn, backends: Sequence[AutoBackend]) -> Program | None
         backend = dataclasses.replace(
             backend, mode=draw(st.sampled_from([None, "forward", "reverse"]))
         )  # type: ignore[call-arg]
-    operation = draw(st.sampled_from(operations()))
-    args = draw(_arguments(operation))
+    row = draw(st.sampled_from(operator_rows()))
+    args = draw(_arguments(row))
     values: dict[str, Any] = {}
     exec(PRELUDE, values)
     point = [eval(arg.text, values) for arg in args]
@@ -438,7 +438,7 @@ def programs(draw: st.DrawFn, backends: Sequence[AutoBackend]) -> Program | None
     for n in range(draw(st.integers(1, 5))):
         woven = not deep and draw(st.integers(0, 2)) == 0
         draw(composition(scope, f"t{n}") if woven else statement(scope, f"t{n}", theme))
-    returned = _returned(draw, scope, operation)
+    returned = _returned(draw, scope, row)
     if not returned:
         return None
     source = "\n".join([*scope.lines, f"return {returned}"])
@@ -448,33 +448,33 @@ def programs(draw: st.DrawFn, backends: Sequence[AutoBackend]) -> Program | None
     if deep:
         source = "@numpy_function(deep=True)\n" + source.replace(scope.lines[0], "xp = np")
     program = Program(
-        backend, operation.name, "", "\n\n".join(scope.setups), source,
-        tuple(_with_direction(operation, [arg.text for arg in args])),
-        tuple(_with_direction(operation, [arg.other for arg in args])), frozenset(scope.parts),
+        backend, row.name, "", "\n\n".join(scope.setups), source,
+        tuple(_with_direction(row, [arg.text for arg in args])),
+        tuple(_with_direction(row, [arg.other for arg in args])), frozenset(scope.parts),
     )  # fmt: skip
     laws = [*(OF_HOOKS if "hook" in scope.parts else LAWS), *OWN]
-    stays = [name for name in laws if name in OWN or _holds(CHECKS[name], operation, backend)]
+    stays = [name for name in laws if name in OWN or _holds(CHECKS[name], row, backend)]
     return dataclasses.replace(program, check=draw(st.sampled_from(stays)))
 
 
-def _holds(check: Any, operation: OperatorRow, backend: AutoBackend) -> bool:
-    return check.operators(operation) and not check.unasked(backend)
+def _holds(check: Any, row: OperatorRow, backend: AutoBackend) -> bool:
+    return check.operators(row) and not check.unasked(backend)
 
 
 @st.composite
-def _arguments(draw: st.DrawFn, operation: OperatorRow) -> list[Texts]:
+def _arguments(draw: st.DrawFn, row: OperatorRow) -> list[Texts]:
     needs_real = (
-        operation.order == 2
-        or bool({"jacobian", "hessian"} & set(operation.forms))
-        or operation.takes == "one number"
+        row.order == 2
+        or bool({"jacobian", "hessian"} & set(row.forms))
+        or row.takes == "one number"
     )
     dtype = draw(
         st.sampled_from(
             ["float64"] * 6 + ["float32"] + ([] if needs_real else ["complex128", "complex64"])
         )
     )
-    one = operation.takes != "arguments"
-    args = [draw(numbers((), dtype) if operation.takes == "one number" else trees(dtype, 2))]
+    one = row.takes != "arguments"
+    args = [draw(numbers((), dtype) if row.takes == "one number" else trees(dtype, 2))]
     for _ in range(draw(st.integers(0, 2))):
         kind = draw(st.sampled_from(["tree", "constant", "static"]))
         if kind == "static":
@@ -488,12 +488,12 @@ def _arguments(draw: st.DrawFn, operation: OperatorRow) -> list[Texts]:
     return args
 
 
-def _returned(draw: Callable[..., Any], scope: Scope, operation: OperatorRow) -> str:
+def _returned(draw: Callable[..., Any], scope: Scope, row: OperatorRow) -> str:
     """What f returns: a scalar, perhaps with something auxiliary, or a tree."""
     names = [
         name for name, value in scope.known.items() if isinstance(value, (np.ndarray, np.generic))
     ]
-    if operation.output == "tree":
+    if row.output == "tree":
         chosen = [names[-1], *draw(st.lists(st.sampled_from(names), max_size=2))]
         return (
             chosen[0]
@@ -504,16 +504,16 @@ def _returned(draw: Callable[..., Any], scope: Scope, operation: OperatorRow) ->
         return ""
     other = draw(st.booleans()) and draw(statement(scope, "s1", SCALARS))
     scalar = "s0 + s1" if other else "s0"
-    if operation.output == "scalar and aux" and draw(st.booleans()):
+    if row.output == "scalar and aux" and draw(st.booleans()):
         return f'{scalar}, {{"aux": {names[-1]}, "word": "text"}}'
     return scalar
 
 
-def _with_direction(operation: OperatorRow, args: list[str]) -> list[str]:
+def _with_direction(row: OperatorRow, args: list[str]) -> list[str]:
     """The arguments of the operator: with a direction after the first, if it takes one."""
     return (
         [args[0], f"direction({args[0]})", *args[1:]]
-        if operation.directions == "second argument"
+        if row.directions == "second argument"
         else args
     )
 

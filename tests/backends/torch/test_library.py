@@ -23,8 +23,8 @@ ONES = torch.ones(3, dtype=torch.float64)
     ids=["dense", "expanded", "strided", "shared", "negated", "empty"],
 )
 def test_results_for_numpy_are_dense_and_apart(other):
-    leave, taken = TORCH.leave(np.ones(3), NUMPY), set()
-    results = [leave(x, taken) for x in (ONES.clone(), ONES, other)]
+    to_leaf, occupied = TORCH.to_leaf(np.ones(3), NUMPY), set()
+    results = [to_leaf(x, occupied) for x in (ONES.clone(), ONES, other)]
     for result, x in zip(results, (ONES, ONES, other)):
         np.testing.assert_array_equal(result, x.resolve_neg())
         assert result.flags.writeable
@@ -33,6 +33,6 @@ def test_results_for_numpy_are_dense_and_apart(other):
 
 
 def test_a_result_in_memory_that_is_taken_is_copied():
-    taken: set[int] = set()
-    assert TORCH.unshared(ONES, taken) is ONES
-    assert not np.shares_memory(TORCH.leave(np.ones(3), NUMPY)(ONES, taken), ONES.numpy())
+    occupied: set[int] = set()
+    assert TORCH.unshared(ONES, occupied) is ONES
+    assert not np.shares_memory(TORCH.to_leaf(np.ones(3), NUMPY)(ONES, occupied), ONES.numpy())

@@ -14,7 +14,7 @@ from adinterface import (
     linearize,
     pullback,
 )
-from adinterface.tools.facts import operations
+from adinterface.tools.facts import operator_rows
 
 #: n numbers in the argument (4), m in the result of a function that gives an array (3), or 1 number
 #: for derivatives.
@@ -57,7 +57,7 @@ BY_DIFFERENCES = {
 }
 #: The calls that are counted, of functions of n numbers. An operator that the tables above lack
 #: fails by its name.
-OPERATORS = {operation.name: example_of(operation, x=X, v=V) for operation in operations()}
+OPERATORS = {row.name: example_of(row, x=X, v=V) for row in operator_rows()}
 ONCE = dict.fromkeys(OPERATORS, "1")
 OVER_AN_ENGINE = ONCE | {
     "second_derivative": "2",

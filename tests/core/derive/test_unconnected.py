@@ -70,7 +70,7 @@ def test_the_core_makes_zeros_of_what_is_not_connected(engine, monkeypatch):
     monkeypatch.setattr(registry, "_entry_points", lambda: {**points, "unconnected": [point]})
     monkeypatch.delitem(registry._known, "unconnected", raising=False)
     backend = AutoUnconnected()
-    registry.backend_of.cache_clear()
+    registry.backend_for.cache_clear()
     assert_tree(pushforward(doubled, backend, (X, Y), V).tangent, PUSHED)
     push = linearize(doubled, backend, X, Y).push
     assert_tree(push(*V), PUSHED)
@@ -81,4 +81,4 @@ def test_the_core_makes_zeros_of_what_is_not_connected(engine, monkeypatch):
     blocks = jacobian(doubled, backend, X, Y)
     assert_tree(blocks[0], (2 * np.eye(3), np.zeros((3, 2, 2), "float32")))
     assert_tree(blocks[1], (np.zeros((2, 3)), np.zeros((2, 2, 2), "float32")))
-    registry.backend_of.cache_clear()
+    registry.backend_for.cache_clear()

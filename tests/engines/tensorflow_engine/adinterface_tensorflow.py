@@ -185,7 +185,7 @@ def _taken_apart(results, found):
         return None
     if isinstance(results, Aux):
         found.extend(results.arrays)
-        return Aux(tuple([iter] * len(results.arrays)), results.form)
+        return Aux(tuple([iter] * len(results.arrays)), results.layout)
     if isinstance(results, (tuple, list)):
         parts = [_taken_apart(part, found) for part in results]
         return type(results)(*parts) if hasattr(results, "_fields") else type(results)(parts)

@@ -43,6 +43,7 @@ from .core.contract.errors import (
     SparsityError,
     TreeError,
 )
+from .core.contract.registry import REGISTRY as _REGISTRY
 from .core.operators.derivative import (
     ValueAndDerivative,
     ValueDerivativeAndSecondDerivative,
@@ -73,7 +74,6 @@ from .core.operators.pullback import (
     pullback,
     pushforward,
 )
-from .core.operators.table import extend as _extend
 from .core.support.publish import publish as _publish
 from .core.tree import Constant, register_node
 from .numpy_code import numpy_function
@@ -81,8 +81,8 @@ from .rules import array_namespace, rule
 from .sparse import AutoSparse
 
 #: What extensions add to the core: operators around operators, and functions that it calls by name.
-_extend(
-    around={batched: _read_batched}, **_batching.FUNCTIONS, **rules.FUNCTIONS, **sparse.FUNCTIONS
+_REGISTRY.extend(
+    outer={batched: _read_batched}, **_batching.FUNCTIONS, **rules.FUNCTIONS, **sparse.FUNCTIONS
 )
 
 if _TYPE_CHECKING:

@@ -124,9 +124,6 @@ class BatchedRow(OperatorRow):
     inner: OperatorRow = None  # type: ignore[assignment]
     randomness: Randomness = "error"
 
-    def __post_init__(self) -> None:
-        """It is pickled by what it is made of."""
-
     def __reduce__(self) -> tuple[Any, ...]:
         return batched_row, (self.inner, self.randomness)
 

@@ -15,9 +15,9 @@ from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON
 from ..core.contract.nodes import Around
+from ..core.contract.registry import REGISTRY
 from ..core.derive.basis import namespace_of, zero_entry
 from ..core.tree import Node, Slot, Structure
-from ..core.tree.recognition import register_marker
 from ..core.tree.structures import Marker
 from .duplicated import DUPLICATED
 
@@ -76,7 +76,7 @@ class _Each(Marker):
 
 
 EACH = _Each(Each)
-register_marker(Each, EACH)
+REGISTRY.node_types[Each] = EACH
 
 
 def axis_of(plan: Plan, values: Sequence[Any]) -> Axis:

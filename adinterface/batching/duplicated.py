@@ -11,8 +11,8 @@ import numpy as np
 from ..core.contract.errors import ConversionError, NotDifferentiableError, TreeError
 from ..core.contract.library import PYTHON, Library
 from ..core.contract.nodes import Around
+from ..core.contract.registry import REGISTRY
 from ..core.tree import along, flatten, flatten_tree, handler_of, rebuild
-from ..core.tree.recognition import register_marker
 from ..core.tree.structures import Leaf, Marker, build_gradient
 
 T = TypeVar("T")
@@ -193,4 +193,4 @@ class _Buffers(Marker):
 
 
 DUPLICATED = _Buffers(Duplicated)
-register_marker(Duplicated, DUPLICATED)
+REGISTRY.node_types[Duplicated] = DUPLICATED

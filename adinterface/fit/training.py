@@ -10,12 +10,12 @@ from typing import Any
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.library import PYTHON
+from ..core.contract.registry import REGISTRY
 from ..core.contract.tracing import untraced
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.second_order import first_order
 from ..core.tree import flatten_tree, rebuild
-from ..core.tree.recognition import register_marker
 from ..core.tree.structures import Constant, Marker
 from .evaluate import TRAINING_STEP
 from .parameters import Parameters, each_constant, require_floats
@@ -234,7 +234,7 @@ class _Keeping(Marker):
         return Constant(children[0])
 
 
-register_marker(_Kept, _Keeping(_Kept))
+REGISTRY.node_types[_Kept] = _Keeping(_Kept)
 
 
 def _kept(held: Any) -> Constant:

@@ -13,6 +13,7 @@ from ..core import tree
 from ..core.contract.arrays import library_of_array
 from ..core.contract.errors import RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
+from ..core.contract.registry import REGISTRY
 from ..core.contract.rules import Arrays, Point
 from ..core.support.ambient import within
 from ..core.tree import Constant, Leaf, Node, Static, Structure, build_gradient, flatten
@@ -82,7 +83,7 @@ def _on_plain_arrays(
 
 
 def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
-    library = tree.HANDLERS.get(type(arg))
+    library = REGISTRY.handlers.get(type(arg))
     if isinstance(library, Library) and library is not PYTHON and library.is_floating(arg):
         leaves.append(Leaf(arg, library, None, True))
         return tree.DIFFERENTIATED
@@ -251,7 +252,7 @@ class Application:
         args, words = self._arguments(leaves, carried)
         result = f(*args, **words)
         library = self.library
-        if tree.HANDLERS.get(type(result)) is library and library.is_floating(result):
+        if REGISTRY.handlers.get(type(result)) is library and library.is_floating(result):
             self._form = tree.DIFFERENTIATED, (True,)
             return (result,), ()
         structure, computed = flatten(result, f"the value of {self.name}")

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..core import tree
 from ..core.contract.arrays import library_of_array
 from ..core.contract.errors import RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, dtype_kind, width
+from ..core.contract.registry import REGISTRY
 from ..core.tree import (
     CONSTANT,
     DIFFERENTIATED,
@@ -117,7 +117,7 @@ class RuleMatch(Matcher):
         return self._error(f"gave another structure for {path} than it has: {problem}.")
 
     def _leaf(self, like: Any, given: Any, path: Any, i: int | None = None) -> Any:
-        handler = tree.HANDLERS.get(type(given))
+        handler = REGISTRY.handlers.get(type(given))
         if handler is self.library or (handler is NUMPY and self.library.plain_numpy):
             result, owner = (handler.dtype(given), handler.shape(given)), library_of_array(like)
             if (owner.dtype(like), owner.shape(like)) == result:

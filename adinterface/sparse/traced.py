@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from ..core.contract.library import Library, dtype_kind, dtype_name
-from ..core.contract.registry import register_library
+from ..core.contract.registry import REGISTRY
 from ..core.contract.rules import Arrays, FlatRule
 from .index_sets import Sets, selected, stacked
 
@@ -361,4 +361,4 @@ class TracedLibrary(Library):
         return (Traced.rules.numpy_names,)
 
 
-register_library(TracedLibrary())
+REGISTRY.libraries.append(TracedLibrary())

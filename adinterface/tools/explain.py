@@ -13,8 +13,9 @@ from ..core.call.messages import places_of
 from ..core.call.plan import Plan
 from ..core.call.row import OperatorRow
 from ..core.contract.auto import AutoBackend
+from ..core.contract.registry import REGISTRY
 from ..core.operators.run import run
-from ..core.operators.table import OUTER, entry_of
+from ..core.operators.table import entry_of
 from ..core.tree import Slot
 from .facts import require_call
 from .probe import counted
@@ -119,7 +120,7 @@ def explain(
     estimated relative error: 5e-15
     """
     call, title = operator, "{}"
-    around = entry_of(OUTER, operator)
+    around = entry_of(REGISTRY.outer, operator)
     if around is not None:
         name = operator.__name__
         row, f, backend, args = around(

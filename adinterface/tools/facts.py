@@ -7,22 +7,23 @@ from typing import Any
 
 from ..core.call.messages import require_function
 from ..core.call.row import FieldForm, OperatorRow
-from ..core.operators.table import OPERATORS, entry_of, require_operator
+from ..core.contract.registry import REGISTRY
+from ..core.operators.table import entry_of, require_operator
 
 
 def operator_rows() -> list[OperatorRow]:
     """The row of every operator; first-order operators come first."""
-    return sorted(OPERATORS.values(), key=lambda row: (row.order, row.name))
+    return sorted(REGISTRY.operators.values(), key=lambda row: (row.order, row.name))
 
 
 def row_of_name(name: str) -> OperatorRow | None:
-    return next((row for row in OPERATORS.values() if row.name == name), None)
+    return next((row for row in REGISTRY.operators.values() if row.name == name), None)
 
 
 def operator_of(row: OperatorRow) -> Callable[..., Any]:
     """The function that users call."""
     operator: Callable[..., Any] = next(
-        operator for operator, other in OPERATORS.items() if other is row
+        operator for operator, other in REGISTRY.operators.items() if other is row
     )
     return operator
 
@@ -32,7 +33,7 @@ def require_call(caller: str, operator: Any, f: Any) -> None:
 
     f must be a function, not an operator, which it is if the two were exchanged.
     """
-    if not callable(operator) or entry_of(OPERATORS, f) is not None:
+    if not callable(operator) or entry_of(REGISTRY.operators, f) is not None:
         require_operator(caller, operator)
     require_function(caller.partition("(")[0], f)
 
@@ -58,7 +59,11 @@ def plain_of(row: OperatorRow) -> OperatorRow | None:
     if len(parts) == 1:
         return None
     return next(
-        (other for other in OPERATORS.values() if list(fields_of(other).items()) == parts[-1:]),
+        (
+            other
+            for other in REGISTRY.operators.values()
+            if list(fields_of(other).items()) == parts[-1:]
+        ),
         None,
     )
 

@@ -73,7 +73,7 @@ def row_of(scenario: Scenario) -> OperatorRow:
     row = row_of_name(scenario.operator.__name__)
     if row is None:
         raise TypeError(
-            f"{scenario.operator.__name__} is no operator: it does not stand in OPERATORS"
+            f"{scenario.operator.__name__} is no operator: it has no row in the registry"
         )
     return row
 

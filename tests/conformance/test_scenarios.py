@@ -10,7 +10,7 @@ from adinterface_conformance.scenarios.namespace import FUNCTIONS
 from adinterface_studies.scenarios import SCENARIOS, TAGS
 from backends_table import BACKENDS
 
-from adinterface.core.operators.table import OPERATORS
+from adinterface.core.contract.registry import REGISTRY
 
 
 def test_there_are_at_least_250():
@@ -29,7 +29,9 @@ def test_names_are_unique_and_of_the_agreed_form():
 
 
 def test_every_operator_is_there_and_no_other():
-    assert {s.operator for s in SCENARIOS} == {s.operator for s in OF_JUDGE} == set(OPERATORS)
+    assert (
+        {s.operator for s in SCENARIOS} == {s.operator for s in OF_JUDGE} == set(REGISTRY.operators)
+    )
 
 
 def test_the_scenarios_of_the_judge_alone_ask_every_check_of_an_engine():
@@ -45,7 +47,7 @@ def test_tags_are_known_and_all_are_used():
     assert [
         s.name
         for s in SCENARIOS
-        if ("second-order" in s.tags) != (OPERATORS[s.operator].order == 2)
+        if ("second-order" in s.tags) != (REGISTRY.operators[s.operator].order == 2)
     ] == []
 
 

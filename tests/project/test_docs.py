@@ -72,7 +72,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 
 def _forget() -> None:
-    registry._known.clear()
+    registry.REGISTRY.backends.clear()
     for cached in (registry._entry_points, registry.backend_for):
         cached.cache_clear()
 

@@ -23,10 +23,10 @@ from adinterface import (
     prepare,
     value_and_jacobian,
 )
+from adinterface.core.contract.registry import REGISTRY
 from adinterface.core.operators.hessian import GRADIENT_AND_HVP
 from adinterface.core.operators.jacobian import VALUE_AND_JACOBIAN
 from adinterface.core.operators.run import run
-from adinterface.core.operators.table import OPERATORS
 from adinterface.tools.facts import (
     arguments_of,
     fields_of,
@@ -53,7 +53,7 @@ def cubes(x: Any) -> Any:
 
 
 def test_every_operator_is_called_as_its_operation_says_and_is_public():
-    for operator, row in OPERATORS.items():
+    for operator, row in REGISTRY.operators.items():
         assert getattr(adinterface, row.name) is operator
         assert operator.__name__ == row.name
         assert row_of_name(row.name) is row
@@ -75,7 +75,7 @@ def test_the_plain_twins():
     }
 
 
-@pytest.mark.parametrize("row", OPERATORS.values(), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", REGISTRY.operators.values(), ids=lambda row: row.name)
 def test_results_are_what_the_facts_say(row):
     operator, f, args = example_of(row)
     result = operator(f, AutoAutograd(), *args)
@@ -141,8 +141,8 @@ def hvp_and_gradient(f, backend, /, *args, **kwargs):
 
 @pytest.fixture
 def registered(monkeypatch):
-    monkeypatch.setitem(OPERATORS, jacobian_and_value, TOY_JACOBIAN)
-    monkeypatch.setitem(OPERATORS, hvp_and_gradient, TOY_PRODUCT)
+    monkeypatch.setitem(REGISTRY.operators, jacobian_and_value, TOY_JACOBIAN)
+    monkeypatch.setitem(REGISTRY.operators, hvp_and_gradient, TOY_PRODUCT)
 
 
 JACOBIAN = np.diag(np.cos(X) * X + np.sin(X))
@@ -214,6 +214,6 @@ def test_without_its_line_nobody_knows_it():
     with pytest.raises(TypeError, match="operator must be one of"):
         prepare(jacobian_and_value, bend, AutoAutograd(), X)
     with pytest.raises(
-        TypeError, match=r"^jacobian_and_value is no operator: it does not stand in OPERATORS$"
+        TypeError, match=r"^jacobian_and_value is no operator: it has no row in the registry$"
     ):
         list(run_scenario(replace(SCENARIOS["jacobian"]), AutoAutograd()))

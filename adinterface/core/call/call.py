@@ -16,11 +16,11 @@ from ..contract.arrays import library_of_array
 from ..contract.backend import Arrays, Aux
 from ..contract.inexact import Accuracy
 from ..contract.library import NUMPY, PYTHON, REAL_SCALARS, Library, dtype_kind, note_memory
+from ..contract.registry import REGISTRY
 from ..derive.primitives import Sampled
 from ..support.ambient import CORE, Origins, now, within
 from ..tree import (
     DIFFERENTIATED,
-    HANDLERS,
     Owner,
     Structure,
     build_gradient,
@@ -194,7 +194,7 @@ class Call(Sampled):
             result = floating(self.layout.structure, result)
         plan = self.plan
         library, cls = plan.library, type(result)
-        if HANDLERS.get(cls) is library:
+        if REGISTRY.handlers.get(cls) is library:
             if (
                 library.is_floating(result)
                 if self.output == "tree"

@@ -102,9 +102,6 @@ class OperatorRow:
     #: sparsity pattern.
     bind: Callable[[Any, Arrays], OperatorRow] | None = None
 
-    def __post_init__(self) -> None:
-        _ROWS.setdefault((self.compute.__module__, self.name), self)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _row, (self.compute.__module__, self.name)
 
@@ -140,13 +137,10 @@ class OperatorRow:
         return compiled(self.compute) if self.pieces is None else self.pieces(compiled)
 
 
-#: The rows by module and name, for pickles.
-_ROWS: dict[tuple[str, str], OperatorRow] = {}
-
-
 def _row(module: str, name: str) -> OperatorRow:
-    import_module(module)
-    return _ROWS[module, name]
+    """A row of a module, for pickles."""
+    rows = [each for each in vars(import_module(module)).values() if isinstance(each, OperatorRow)]
+    return next(row for row in rows if (row.compute.__module__, row.name) == (module, name))
 
 
 def _of_second_argument(

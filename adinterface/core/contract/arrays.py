@@ -10,33 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from . import registry
 from .backend import Arrays, Backend
 from .errors import ConversionError
 from .library import NUMPY, PYTHON, Library, complex_of, dtype_kind
-
-#: A cache: the library of each class of arrays.
-_known: dict[type, Library] = {}
+from .registry import REGISTRY, libraries
 
 
 def library_of_array(array: Any) -> Library:
     """The library of a number, of a NumPy array, or of an array of a loaded engine or an
     extension.
     """
-    library = _known.get(type(array))
-    if library is None:
-        own = [library for library in (NUMPY, PYTHON) if library.owns(array)]
-        library = next(
-            (library for library in own or registry.libraries() if library.owns(array)), None
-        )
-        if library is None:
-            cls = type(array)
-            raise ConversionError(
-                f"A {cls.__module__}.{cls.__qualname__} stands where an engine has its arrays, and"
-                " no library knows it. If f computes with it, pass numpy.asarray(x)."
-            )
-        _known[type(array)] = library
-    return library
+    cls = type(array)
+    known = REGISTRY.handlers.get(cls)
+    if known is not None and known.is_library:
+        return known  # type: ignore[return-value]
+    own = [library for library in (NUMPY, PYTHON) if library.owns(array)]
+    for library in own or libraries():
+        if library.owns(array):
+            if known is None:
+                REGISTRY.handlers[cls] = library
+            return library
+    raise ConversionError(
+        f"A {cls.__module__}.{cls.__qualname__} stands where an engine has its arrays, and no"
+        " library knows it. If f computes with it, pass numpy.asarray(x)."
+    )
 
 
 def library_of(backend: Backend, array: Any) -> Library:

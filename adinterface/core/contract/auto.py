@@ -21,8 +21,8 @@ Mode = Literal["forward", "reverse"] | None
 #: `torch.compiler.disable`.
 LEFT_TO_PYTHON = ("_torchdynamo_disable",)
 
-#: What classes of backend values say of their engines: each fact by the engine's name.
-FACTS: dict[str, dict[str, Any]] = {"optimisers": {}, "package": {}}
+#: What classes of backend values say of their engines.
+_FACTS = ("optimisers", "package")
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,13 @@ class AutoBackend:
     # tools that print a dataclass by its fields, such as hypothesis, would print it
     if TYPE_CHECKING:
         name: ClassVar[str]
+    _facts: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls, **facts: Any) -> None:
-        for fact, of_engines in FACTS.items():
-            if fact in facts or fact in vars(cls):
-                of_engines[cls.name] = facts.pop(fact) if fact in facts else getattr(cls, fact)
-        super().__init_subclass__(**facts)
+        known = {**{name: vars(cls)[name] for name in _FACTS if name in vars(cls)}, **facts}
+        if known:
+            cls._facts = {name: known[name] for name in _FACTS if name in known}
+        super().__init_subclass__(**{name: facts[name] for name in facts.keys() - {*_FACTS}})
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
         for name in options.keys() - {option.name for option in fields(cls)} if options else ():
@@ -108,7 +109,7 @@ class AutoBackend:
     @classmethod
     def install(cls) -> str:
         """The command that installs the engine."""
-        return f"pip install {FACTS['package'].get(cls.name) or distribution_of(cls.name)}"
+        return f"pip install {cls._facts.get('package') or distribution_of(cls.name)}"
 
 
 def changed_options(backend: AutoBackend) -> set[str]:

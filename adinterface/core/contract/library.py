@@ -332,8 +332,8 @@ class Library(LibraryShortcuts, ABC):
         `special.erf` (a ufunc of scipy.special), `getitem(x, index)`, and `written(x, places,
         value)`. `written` returns a copy of x with the value, a 0-d array or a vector, at these
         places: an array of distinct integers in C order. A function without a source is composed
-        from the namespace. `special` may also have `PARTS` and `around`: functions that need a
-        correction, as described by `NativeFunctions` in `adinterface/scipy/special/on_engines.py`.
+        from the namespace. `special` may also have `PARTS`, and `around`
+        for functions that need a correction.
         """
         return ()
 

@@ -1,7 +1,8 @@
-"""The registry of engines: backends are found by entry point and loaded at first use.
+"""The registry: engines, and what extensions and users add to the core.
 
-The name of an entry point in the group `adinterface.backends` is the import name of its engine. So
-the core knows which engines a program has loaded without importing any.
+Backends are found by entry point and loaded at first use. The name of an entry point in the group
+`adinterface.backends` is the import name of its engine. So the core knows which engines a program
+has loaded without importing any.
 """
 
 from __future__ import annotations
@@ -11,16 +12,67 @@ import functools
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from types import CodeType, MappingProxyType
 from typing import Any
 
 from ..support.entry_points import GROUP, distribution_of
 from ..support.entry_points import entry_points as _entry_points
-from .auto import FACTS, AutoBackend, Mode, require_hashable
+from .auto import AutoBackend, Mode, require_hashable
 from .backend import Backend
 from .errors import BackendError, MissingEngineError, an
 from .library import Library
+from .nodes import NodeType
+
+
+class Registry:
+    """What packages, extensions and users have registered. `print(REGISTRY)` shows it."""
+
+    def __init__(self) -> None:
+        #: The row of each operator, by the function that users call.
+        self.operators: dict[Any, Any] = {}
+        #: Operators around an operator, such as `batched`. For `batched(gradient, f, backend, x)`
+        #: an entry takes a caller for messages, `gradient`, `(f, backend, x)` and the keywords, and
+        #: returns a row, f, the backend and `(x,)`.
+        self.outer: dict[Any, Callable[..., Any]] = {}
+        #: What the core and engines call in extensions: `"module:name"` by name.
+        self.functions: dict[str, str] = {}
+        #: The libraries of extensions, whose arrays are leaves.
+        self.libraries: list[Library] = []
+        #: The node types of registered classes.
+        self.node_types: dict[type, NodeType] = {}
+        #: A cache: the library or the node type of each class of values; of classes without either
+        #: those that `opaque` has.
+        self.handlers: dict[type, Library | NodeType] = {}
+        #: The backends that a call has needed, and the errors of those that cannot be imported.
+        self.backends: dict[str, type[Backend] | BackendError] = {}
+        #: The code of functions that compilers leave to Python, and what tells the compilers.
+        self.untraced: set[CodeType] = set()
+        self.compilers: list[Callable[[CodeType], Any]] = []
+
+    def extend(
+        self, outer: Mapping[Any, Callable[..., Any]] = MappingProxyType({}), **functions: str
+    ) -> None:
+        """Register operators around an operator, and functions of extensions."""
+        self.outer.update(outer)
+        self.functions.update(functions)
+
+    def __repr__(self) -> str:
+        """Each table by its name, with the names of its entries."""
+        shown = {
+            "backends": names(),
+            "loaded": self.backends,
+            "operators": [row.name for row in self.operators.values()],
+            "around an operator": [operator.__name__ for operator in self.outer],
+            "functions of extensions": [f"{name} = {at}" for name, at in self.functions.items()],
+            "libraries of extensions": [type(library).__name__ for library in self.libraries],
+            "registered classes": [cls.__qualname__ for cls in self.node_types],
+        }
+        return "\n".join(f"{title}: {', '.join(entries)}" for title, entries in shown.items())
+
+
+REGISTRY = Registry()
 
 
 def names() -> list[str]:
@@ -40,16 +92,12 @@ def backend_class(name: str) -> type[Backend]:
     return found
 
 
-#: The backends that a call has needed so far, and the errors of those that cannot be imported.
-_known: dict[str, type[Backend] | BackendError] = {}
-
-
 def _look_up(name: str) -> type[Backend] | BackendError:
     """The backend, or why there is none: a failed import is not tried again, and concerns the calls
     of this engine alone.
     """
-    if name in _known:
-        return _known[name]
+    if name in REGISTRY.backends:
+        return REGISTRY.backends[name]
     points = _entry_points().get(name, [])
     if len(points) > 1:
         claims = " and ".join(
@@ -78,13 +126,13 @@ def _look_up(name: str) -> type[Backend] | BackendError:
             " Python."
         )
         told.__cause__ = error.with_traceback(None)  # which would keep the caller's values alive
-        return _known.setdefault(name, told)
+        return REGISTRY.backends.setdefault(name, told)
     if not (isinstance(loaded, type) and issubclass(loaded, Backend)):
         return BackendError(
             f"The entry point {points[0].value!r} of backend {name!r} is not a subclass of"
             " adinterface.core.contract.Backend."
         )
-    return _known.setdefault(name, loaded)
+    return REGISTRY.backends.setdefault(name, loaded)
 
 
 @functools.lru_cache(maxsize=256)
@@ -158,21 +206,10 @@ def require_importable(cls: type) -> None:
             backend_class(name)
 
 
-_own_libraries: list[Library] = []
-
-
-def register_library(library: Library) -> None:
-    """Register an extension's library, so that its arrays are leaves. Called at import."""
-    _own_libraries.append(library)
-
-
-#: What the core and engines call in extensions: `"module:name"` by name.
-FUNCTIONS: dict[str, str] = {}
-
-
 def function_of_extension(name: str) -> Any:
     """What an extension registered by this name; None without that extension."""
-    return imported(FUNCTIONS[name]) if name in FUNCTIONS else None
+    entry = REGISTRY.functions.get(name)
+    return None if entry is None else imported(entry)
 
 
 @functools.cache
@@ -185,7 +222,7 @@ def imported(entry: str) -> Any:
 def libraries() -> list[Library]:
     """The libraries of extensions, then those of the engines that this program has imported."""
     return [
-        *_own_libraries,
+        *REGISTRY.libraries,
         *[library for backend in loaded_backends() for library in backend.libraries],
     ]
 
@@ -194,7 +231,7 @@ def needed_libraries() -> list[Library]:
     """The libraries of the engines that a call has needed so far: imports none."""
     return [
         library
-        for found in [*_known.values()]
+        for found in [*REGISTRY.backends.values()]
         if isinstance(found, type)
         for library in found.libraries
     ]
@@ -237,8 +274,8 @@ def classes_with(fact: str) -> dict[type[AutoBackend], Any]:
     """The imported classes of backend values that give a fact of their engine, such as `"exports"`,
     and what they give.
     """
-    found = {auto_class(name): value for name, value in FACTS[fact].items()}
-    return {auto: value for auto, value in found.items() if auto is not None}
+    facts = {auto: vars(auto).get("_facts", {}) for auto in auto_classes()}
+    return {auto: known[fact] for auto, known in facts.items() if fact in known}
 
 
 def auto_classes() -> list[type[AutoBackend]]:

@@ -9,12 +9,10 @@ from types import CodeType, FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 from .auto import LEFT_TO_PYTHON
+from .registry import REGISTRY
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: Code, not functions: those that are made anew in each call share it, and are not kept alive.
-_entries: set[CodeType] = set()
-_compilers: list[Callable[[CodeType], Any]] = []
 
 
 def untraced(function: Callable[P, T]) -> Callable[P, T]:
@@ -24,9 +22,10 @@ def untraced(function: Callable[P, T]) -> Callable[P, T]:
     entry = cast(FunctionType, function)
     for mark in LEFT_TO_PYTHON:
         setattr(entry, mark, True)
-    if entry.__code__ not in _entries:
-        _entries.add(entry.__code__)
-        for leave in _compilers:
+    # The code, not the function: those that are made anew in each call share it.
+    if entry.__code__ not in REGISTRY.untraced:
+        REGISTRY.untraced.add(entry.__code__)
+        for leave in REGISTRY.compilers:
             leave(entry.__code__)
     return function
 
@@ -35,6 +34,6 @@ def leave_to_python(leave: Callable[[CodeType], Any]) -> None:
     """An engine with a compiler: `leave` tells it the code of each such function, those of later
     extensions, too.
     """
-    _compilers.append(leave)
-    for code in _entries:
+    REGISTRY.compilers.append(leave)
+    for code in REGISTRY.untraced:
         leave(code)

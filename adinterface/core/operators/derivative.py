@@ -10,8 +10,8 @@ from ..call.call import Call
 from ..call.row import OperatorRow, Parts
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
+from ..contract.registry import REGISTRY
 from .run import run
-from .table import OPERATORS
 from .typed import typed
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ SECOND_DERIVATIVE = OperatorRow(
     "second_derivative", _second_derivative, ("tangent",), order=2, takes="one number"
 )
 
-OPERATORS |= {
+REGISTRY.operators |= {
     derivative: DERIVATIVE,
     value_and_derivative: VALUE_AND_DERIVATIVE,
     second_derivative: SECOND_DERIVATIVE,

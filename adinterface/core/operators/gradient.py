@@ -10,8 +10,8 @@ from ..call.call import Call
 from ..call.row import OperatorRow, Parts
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
+from ..contract.registry import REGISTRY
 from .run import run
-from .table import OPERATORS
 from .typed import typed
 
 if TYPE_CHECKING:
@@ -117,4 +117,4 @@ GRADIENT = OperatorRow(
     with_value=VALUE_AND_GRADIENT,
 )
 
-OPERATORS |= {gradient: GRADIENT, value_and_gradient: VALUE_AND_GRADIENT}
+REGISTRY.operators |= {gradient: GRADIENT, value_and_gradient: VALUE_AND_GRADIENT}

@@ -11,8 +11,8 @@ from ..call.call import Call
 from ..call.row import OperatorRow, Parts
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
+from ..contract.registry import REGISTRY
 from .run import run
-from .table import OPERATORS
 from .typed import typed
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ DIAGONAL_HESSIAN = OperatorRow(
     "diagonal_hessian", _diagonal_hessian, ("arguments",), output="scalar", order=2
 )
 
-OPERATORS |= {
+REGISTRY.operators |= {
     hvp: HVP,
     gradient_and_hvp: GRADIENT_AND_HVP,
     hessian: HESSIAN,

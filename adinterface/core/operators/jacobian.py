@@ -10,8 +10,8 @@ from ..call.call import Call
 from ..call.row import OperatorRow, Parts
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
+from ..contract.registry import REGISTRY
 from .run import run
-from .table import OPERATORS
 from .typed import typed
 
 if TYPE_CHECKING:
@@ -85,4 +85,4 @@ VALUE_AND_JACOBIAN = OperatorRow(
 )
 JACOBIAN = OperatorRow("jacobian", _jacobian, ("jacobian",))
 
-OPERATORS |= {jacobian: JACOBIAN, value_and_jacobian: VALUE_AND_JACOBIAN}
+REGISTRY.operators |= {jacobian: JACOBIAN, value_and_jacobian: VALUE_AND_JACOBIAN}

@@ -11,6 +11,7 @@ from ..call.messages import require_function
 from ..call.plan import Plan
 from ..call.row import OperatorRow
 from ..contract.auto import AutoBackend
+from ..contract.registry import REGISTRY
 from ..contract.tracing import untraced
 from ..support.cache import Cache
 from ..support.static_values import Unkeyed, key_of
@@ -18,7 +19,7 @@ from ..tree import Signature
 from ..tree.structures import CallData
 from .compiled import compiled
 from .run import Directions, bound, evaluate, find_plan, resolved, surrounded
-from .table import OUTER, entry_of, names_of, require_operator, row_named
+from .table import entry_of, names_of, require_operator, row_named
 from .typed import typed
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def prepare(
     >>> fast(np.array([1.0, 3.0]))[0].round(6)
     array([2., 6.])
     """
-    around = entry_of(OUTER, operator)
+    around = entry_of(REGISTRY.outer, operator)
     if around is not None:
         caller = f"prepare({operator.__name__}, operator, f, backend, ...)"
         row, f, backend, example_args = around(caller, f, (backend, *example_args), kwargs)

@@ -13,10 +13,10 @@ from ..call.row import Compiled, Compute, OperatorRow, Parts
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux, Linearized, Pullback
 from ..contract.errors import BackendError
+from ..contract.registry import REGISTRY
 from ..contract.tracing import untraced
 from ..support.record import estimating
 from .run import run
-from .table import OPERATORS
 from .typed import typed
 
 if TYPE_CHECKING:
@@ -332,4 +332,4 @@ LINEARIZE = OperatorRow(
     pieces=_compiled_linearize,
 )
 
-OPERATORS |= {pullback: PULLBACK, pushforward: PUSHFORWARD, linearize: LINEARIZE}
+REGISTRY.operators |= {pullback: PULLBACK, pushforward: PUSHFORWARD, linearize: LINEARIZE}

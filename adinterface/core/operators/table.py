@@ -1,43 +1,16 @@
-"""The table of operators: from the functions that users call to their rows. Extensions register
-here.
-"""
+"""Operators by the functions that users call, in the registry."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..call.messages import describe
 from ..call.row import FieldForm as FieldForm
 from ..call.row import OperatorRow as OperatorRow
-from ..contract.registry import FUNCTIONS
+from ..contract.registry import REGISTRY
 
 T = TypeVar("T")
-
-#: From each operator to its row.
-OPERATORS: dict[Any, OperatorRow] = {}
-
-#: Reads the arguments of an operator around an operator. For `batched(gradient, f, backend, x)` it
-#: takes a caller for
-#: messages, `gradient`, `(f, backend, x)` and the keywords, and returns a row, f, the backend and
-#: `(x,)`.
-Reads = Callable[
-    [str, Any, tuple[Any, ...], dict[str, Any]],
-    tuple[OperatorRow, Callable[..., Any], Any, tuple[Any, ...]],
-]
-
-#: Operators around an operator, such as `batched`.
-OUTER: dict[Any, Reads] = {}
-
-
-def extend(around: Mapping[Any, Reads] = MappingProxyType({}), **functions: str) -> None:
-    """Register what extensions add. around: operators around an operator.
-
-    functions: what else the core calls in extensions, as `"module:name"`.
-    """
-    OUTER.update(around)
-    FUNCTIONS.update(functions)
 
 
 def require_operator(caller: str, operator: Any) -> OperatorRow:
@@ -45,10 +18,10 @@ def require_operator(caller: str, operator: Any) -> OperatorRow:
 
     caller: the calling tool and its arguments, for the message.
     """
-    row = entry_of(OPERATORS, operator)
+    row: OperatorRow | None = entry_of(REGISTRY.operators, operator)
     if row is not None:
         return row
-    names = sorted(row.name for row in OPERATORS.values())
+    names = sorted(row.name for row in REGISTRY.operators.values())
     if isinstance(operator, str) and operator in names:
         remedy = f" Pass {operator} itself, without quotes."
     elif callable(operator) or isinstance(operator, str):
@@ -69,7 +42,8 @@ def names_of(row: OperatorRow) -> tuple[Any, dict[str, Any] | None]:
     outer, inner, keywords = row.made_of
     if outer is not None:
         return (outer, names_of(inner)[0]), keywords
-    return next((operator for operator, each in OPERATORS.items() if each is row), row), None
+    operators = REGISTRY.operators.items()
+    return next((operator for operator, each in operators if each is row), row), None
 
 
 def row_named(
@@ -77,10 +51,11 @@ def row_named(
 ) -> OperatorRow:
     """The row with these names."""
     if keywords is None:
-        row: OperatorRow = OPERATORS.get(operator, operator)
+        row: OperatorRow = REGISTRY.operators.get(operator, operator)
         return row
     outer, inner = operator
-    return OUTER[outer](outer.__name__, inner, (f, auto), keywords)[0]
+    row = REGISTRY.outer[outer](outer.__name__, inner, (f, auto), keywords)[0]
+    return row
 
 
 def entry_of(table: Mapping[Any, T], operator: Any) -> T | None:

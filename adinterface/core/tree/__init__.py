@@ -17,7 +17,6 @@ from .flattening import (
 )
 from .matching import Matcher, along, flatten_tree, rebuild, structure_key
 from .recognition import (
-    HANDLERS,
     handler_of,
     is_floating_array,
     is_opaque_type,
@@ -44,7 +43,7 @@ from .structures import (
 )
 
 __all__ = [
-    "CARRIED", "CONSTANT", "CallData", "Constant", "DIFFERENTIATED", "Flattening", "HANDLERS",
+    "CARRIED", "CONSTANT", "CallData", "Constant", "DIFFERENTIATED", "Flattening", 
     "Leaf", "LeafSpec", "Matcher", "Node", "Owner", "Signature", "Slot", "Static", "Structure",
     "along", "build_gradient", "count_leaves", "flatten", "flatten_tree", "handler_of",
     "is_differentiated", "is_floating_array", "is_in_front", "is_opaque_type", "is_promoted",

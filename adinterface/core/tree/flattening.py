@@ -15,8 +15,9 @@ import numpy as np
 from ..contract.errors import TreeError
 from ..contract.library import NUMPY, PYTHON, Library, check_ndarray, dtype_kind
 from ..contract.nodes import NodeType
+from ..contract.registry import REGISTRY
 from ..support.static_values import Unkeyed
-from .recognition import HANDLERS, handler_of, refuse_hidden_arrays
+from .recognition import handler_of, refuse_hidden_arrays
 from .structures import (
     CARRIED,
     CONSTANT,
@@ -128,10 +129,10 @@ class Flattening:
 
     def trees(self, values: Sequence[Any], place: _Place) -> list[Structure]:
         structures: list[Structure] = []
-        key, owner = self._key, place.owner
+        key, owner, handlers = self._key, place.owner, REGISTRY.handlers
         for n, value in enumerate(values):
             cls = type(value)
-            handler = HANDLERS.get(cls)
+            handler = handlers.get(cls)
             if handler is None:
                 if cls is Constant:
                     structures.append(self._constant(value, place, n))

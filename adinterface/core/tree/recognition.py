@@ -17,16 +17,13 @@ from ..contract import registry
 from ..contract.errors import NotDifferentiableError, an
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, dtype_kind
 from ..contract.nodes import NodeType
+from ..contract.registry import REGISTRY
 from ..support import other_packages
 from .containers import KEPT_CLASSES, PLAIN, RECORDS, Attributes, Registered
 from .opaque import buffer_has_floats, hidden, is_number
 from .structures import Constant
 
 T = TypeVar("T")
-
-_registered: dict[type, NodeType] = {}
-#: The cache of handlers by class; bounded, for programs that create classes without end.
-HANDLERS: dict[type, Library | NodeType] = {}
 
 
 @overload
@@ -75,15 +72,15 @@ def register_node(
             " objects are is settled before registered classes are looked up. Derive a class from"
             " it and register that one."
         )
-    if cls in _registered:
+    if cls in REGISTRY.node_types:
         raise ValueError(
             f"{cls.__qualname__} is registered already; a class is flattened in one way."
         )
     if fields is not None:
-        _registered[cls] = Attributes(cls, fields)
+        REGISTRY.node_types[cls] = Attributes(cls, fields)
     elif flatten is not None and unflatten is not None:
-        _registered[cls] = Registered(cls, flatten, unflatten)
-    HANDLERS.pop(cls, None)
+        REGISTRY.node_types[cls] = Registered(cls, flatten, unflatten)
+    REGISTRY.handlers.pop(cls, None)
     _OPAQUE.discard(cls)
     return cls
 
@@ -98,20 +95,8 @@ def register_stand_in(
 
     Called at import, so it does not load engines.
     """
-    stand_in = _registered[cls] = Registered(cls, flatten, unflatten)
+    stand_in = REGISTRY.node_types[cls] = Registered(cls, flatten, unflatten)
     stand_in.stands_for_array = True
-
-
-def register_marker(cls: type, node_type: NodeType) -> None:
-    """As `register_node`, for a class such as `Each(x)`, which says something about the tree x.
-    Called at import.
-    """
-    _registered[cls] = node_type
-
-
-def is_registered(cls: type) -> bool:
-    """Whether a class was given to one of the functions above."""
-    return cls in _registered
 
 
 def stood_for(value: Any) -> Any:
@@ -142,16 +127,16 @@ def handler_of(
     whether the value is a whole argument, for which an object that holds numbers raises, too.
     """
     cls = type(value)
-    known = HANDLERS.get(cls)
+    known = REGISTRY.handlers.get(cls)
     if known is not None:
         return known
     if cls in _OPAQUE:
         return None
     handler = _find_handler(value, path)
     if handler is not None:
-        if len(HANDLERS) >= KEPT_CLASSES:
-            HANDLERS.clear()
-        HANDLERS[cls] = handler
+        if len(REGISTRY.handlers) >= KEPT_CLASSES:  # of a program that creates classes without end
+            REGISTRY.handlers.clear()
+        REGISTRY.handlers[cls] = handler
     elif is_opaque_type(cls):
         _OPAQUE.add(cls)
     elif scan:
@@ -179,12 +164,12 @@ def _find_handler(value: Any, path: Callable[[], str]) -> Library | NodeType | N
     cls = type(value)
     if NUMPY.owns(value):
         return NUMPY
-    if isinstance(value, np.ndarray) and cls not in _registered:
+    if isinstance(value, np.ndarray) and cls not in REGISTRY.node_types:
         check_ndarray(value, path())
     if PYTHON.owns(value):
         return PYTHON
-    if cls in _registered:
-        return _registered[cls]
+    if cls in REGISTRY.node_types:
+        return REGISTRY.node_types[cls]
     for node_type in PLAIN:
         if node_type.matches(value):
             return node_type

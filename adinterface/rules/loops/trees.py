@@ -14,8 +14,9 @@ import numpy as np
 from ...core.contract.errors import TreeError
 from ...core.contract.library import NUMPY, PYTHON, Library
 from ...core.contract.nodes import NodeType
+from ...core.contract.registry import REGISTRY
 from ...core.support.static_values import Unkeyed, key_of
-from ...core.tree import CARRIED, HANDLERS, Constant, Matcher, Node, Static, Structure, handler_of
+from ...core.tree import CARRIED, Constant, Matcher, Node, Static, Structure, handler_of
 from .foreign import library_of
 
 NUMBERS = (bool, int, float, complex)
@@ -78,7 +79,7 @@ class LoopTree(Matcher):
                 if part is not place.value and not _is_same(place.value, part):
                     raise self._of_other_value(place, part, path)
                 continue
-            if not isinstance(HANDLERS.get(type(part)), Library) and leaf_of(part) is None:
+            if not isinstance(REGISTRY.handlers.get(type(part)), Library) and leaf_of(part) is None:
                 wanted = self._described or [described(leaf.value) for leaf in self.leaves]
                 raise self.refusal(path, described(part), wanted[len(leaves)])
             leaves.append(part)

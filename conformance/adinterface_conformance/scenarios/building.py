@@ -30,7 +30,7 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.core.operators.table import OPERATORS
+from adinterface.core.contract.registry import REGISTRY
 from adinterface.tools.facts import gives_map
 
 from ..scenario import Scenario
@@ -82,9 +82,9 @@ def scenario(
     """A Scenario, tagged if second-order; a plain tuple may replace the named one of the
     operator.
     """
-    row = OPERATORS[operator]
+    row = REGISTRY.operators[operator]
     if row.result is not None and not gives_map(row) and type(expected) is tuple:
-        expected = row.result._make(expected)  # type: ignore[attr-defined]
+        expected = row.result._make(expected)
     order = {"second-order"} if row.order == 2 else set()
     return Scenario(name, operator, f, args, expected, tags=frozenset(tags) | order, **rest)
 

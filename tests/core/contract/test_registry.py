@@ -129,12 +129,12 @@ def offer(monkeypatch):
 
         monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
         registry._entry_points.cache_clear()
-        registry._known.clear()
+        registry.REGISTRY.backends.clear()
 
     yield add
     monkeypatch.undo()
     registry._entry_points.cache_clear()
-    registry._known.clear()
+    registry.REGISTRY.backends.clear()
 
 
 def value_of(engine):

@@ -68,7 +68,7 @@ def test_the_core_makes_zeros_of_what_is_not_connected(engine, monkeypatch):
     point = SimpleNamespace(name="unconnected", value="here:Engine", dist=None, load=lambda: engine)
     points = registry._entry_points()
     monkeypatch.setattr(registry, "_entry_points", lambda: {**points, "unconnected": [point]})
-    monkeypatch.delitem(registry._known, "unconnected", raising=False)
+    monkeypatch.delitem(registry.REGISTRY.backends, "unconnected", raising=False)
     backend = AutoUnconnected()
     registry.backend_for.cache_clear()
     assert_tree(pushforward(doubled, backend, (X, Y), V).tangent, PUSHED)

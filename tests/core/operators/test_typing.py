@@ -11,7 +11,7 @@ import pytest
 from adinterface_studies.signatures import STUB, signatures
 
 import adinterface
-from adinterface.core.operators.table import OPERATORS
+from adinterface.core.contract.registry import REGISTRY
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -253,7 +253,9 @@ def test_a_wrong_backend_is_one_line(said):
 
 
 def test_at_run_time_operators_are_plain_functions():
-    for name in (name for name in adinterface.__all__ if getattr(adinterface, name) in OPERATORS):
+    for name in (
+        name for name in adinterface.__all__ if getattr(adinterface, name) in REGISTRY.operators
+    ):
         function = getattr(adinterface, name)
         assert type(function) is FunctionType
         assert function.__doc__

@@ -22,7 +22,7 @@ from adinterface import (
     register_node,
     tree,
 )
-from adinterface.core.tree import recognition
+from adinterface.core.contract.registry import REGISTRY
 from adinterface.fit import Training, from_optax, minimize, update
 
 STEPS = 20
@@ -216,17 +216,17 @@ def test_lmfit():
 @pytest.fixture
 def forgotten(monkeypatch):
     """Classes of other people's that are registered here alone."""
-    monkeypatch.setattr(recognition, "_registered", {**recognition._registered})
+    monkeypatch.setattr(REGISTRY, "node_types", {**REGISTRY.node_types})
 
     def forget(cls):
-        for known in (recognition._registered, recognition.HANDLERS):
+        for known in (REGISTRY.node_types, REGISTRY.handlers):
             known.pop(cls, None)
         return cls
 
     classes = []
     yield lambda cls: classes.append(cls) or forget(cls)
     for cls in classes:
-        recognition.HANDLERS.pop(cls, None)
+        REGISTRY.handlers.pop(cls, None)
 
 
 def test_xarray_by_one_line(forgotten):

@@ -100,9 +100,7 @@ class Call(Sampled):
         return _NO_SCOPE if scope is None else scope
 
     def enter(self) -> Arrays:
-        """The active leaves as the engine's arrays (or unconverted, if the engine takes any
-        library).
-        """
+        """The active leaves as the engine's arrays; unconverted, if it takes any library."""
         plan = self.plan
         if plan.enters is None:
             self.entered = self.values
@@ -154,9 +152,7 @@ class Call(Sampled):
 
     @property
     def records_origins(self) -> bool:
-        """Whether to record the `Origins` of leaves while f runs: Python numbers only for code that
-        asks for them.
-        """
+        """Whether to record the `Origins` of leaves: numbers only for code that asks for them."""
         arrays, numbers, constants = self.plan.origins
         return bool(
             arrays
@@ -165,9 +161,7 @@ class Call(Sampled):
         )
 
     def _recorded(self, active: Sequence[Any]) -> Any:
-        """f's value. Records which arguments are 0-d arrays, which are Python numbers, and what was
-        in a Constant.
-        """
+        """f's value. Records which arguments are 0-d arrays, numbers, and in a Constant."""
         values = self._distinct(active)
         args, kwargs = self.plan.arguments(values)
         origins = Origins(*[[values[n] for n in places] for places in self.plan.origins])
@@ -314,9 +308,7 @@ class Call(Sampled):
         return [*map(self.to_user, results)]
 
     def to_user(self, result: Any) -> Any:
-        """A result that is not like a leaf, in the library of the first differentiated array; a
-        number for numbers.
-        """
+        """A result not like a leaf, in the result library; a number if all leaves are numbers."""
         plan = self.plan
         if plan.to_user is not None:
             presented = plan.to_user(result, self.occupied)
@@ -365,9 +357,7 @@ class Call(Sampled):
 
 
 def wrapped(result: Any, wanted: Library | None) -> Any:
-    """A result in the class that the running NumPy code expects, if the arguments were NumPy arrays
-    or Python numbers.
-    """
+    """A result in the class that running NumPy code expects for NumPy arrays and Python numbers."""
     wrap = now().wrap
     return (
         result if wrap is None or (wanted is not NUMPY and wanted is not PYTHON) else wrap(result)
@@ -383,9 +373,7 @@ def _read_only(value: Any) -> Any:
 
 
 def _marking(f: Callable[..., Any], places: Sequence[int], /, *args: Any, **kwargs: Any) -> Any:
-    """f in a worker process. places: the leaves that were in a Constant; identity is lost between
-    processes.
-    """
+    """f in a worker process. places: the leaves in Constants, for identity is lost on the way."""
     leaves = flatten_tree((args, kwargs))[1]
     with within(CORE, now()._replace(origins=Origins(constants=[leaves[n].value for n in places]))):
         return f(*args, **kwargs)

@@ -1,6 +1,4 @@
-"""How each leaf becomes an array of the engine, and each result an array like its leaf: chosen when
-a call is planned.
-"""
+"""How each leaf becomes an array of the engine, and each result an array like its leaf."""
 
 from __future__ import annotations
 
@@ -51,9 +49,7 @@ _PLAIN = frozenset(
 
 
 def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
-    """The plan with the conversions of values like these. Raises ConversionError where the engine
-    cannot take a leaf.
-    """
+    """The plan with conversions. Raises ConversionError where the engine cannot take a leaf."""
     backend, slots, copy = plan.backend, plan.slots, plan.operator.outlives
     libraries = [slots[n].library for n in plan.active]
     library = backend.library or NUMPY
@@ -150,8 +146,7 @@ def _precisions(backend: Backend, plan: Plan) -> list[Scoping | None]:
 def conversion_in(
     backend: Backend, slot: Slot, example: Any, dtype: str | None, *, copy: bool
 ) -> Enter:
-    """The conversion of a leaf like the example to the engine's array, of this dtype if it is
-    given.
+    """The conversion of a leaf like the example to the engine's array, of this dtype if not None.
 
     With `copy` it shares no memory with the leaf. Raises ConversionError where the engine cannot
     take such a leaf.
@@ -254,9 +249,7 @@ def _auto_name(library: Library) -> str:
 
 
 def conversion_to_leaf(backend: Backend, slot: Slot, example: Any, dtype: str) -> ToLeaf:
-    """A fast conversion of a gradient to an array like the example. It gives None where
-    `Library.restore` must convert.
-    """
+    """A fast conversion of a gradient to a leaf. It gives None where `restore` must convert."""
     source = slot.library
     assert source is not None
     if backend.device is not None or (source is not PYTHON and slot.dtype != dtype):
@@ -296,9 +289,7 @@ def _no_direct_conversion(result: Any, occupied: set[int]) -> None:
 
 
 def into_compiled(plan: Plan, values: Sequence[Any]) -> Plan:
-    """The plan with conversions into compiled code: plain NumPy arrays and NumPy numbers are passed
-    as they are.
-    """
+    """The plan with conversions into compiled code, which takes plain NumPy arrays as they are."""
     backend, copy = plan.backend, copies_for_compiled(plan)
     narrow = not any_wide(plan.all_dtypes)
     dtypes = dict(zip(plan.active, plan.dtypes))

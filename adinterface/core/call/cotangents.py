@@ -1,6 +1,4 @@
-"""Cotangents and tangents from the user: checked against the tree that they must match, and made
-native.
-"""
+"""Cotangents and tangents from the user: checked against the tree they must match, made native."""
 
 from __future__ import annotations
 
@@ -73,8 +71,7 @@ def require_one_each(plan: Plan, tangents: Sequence[Any]) -> None:
 
 
 class NativeMatch(Matcher):
-    """Collects a native array for each leaf of a structure from a tree of the same structure; None
-    anywhere is zero.
+    """Collects a native array for each leaf of a structure from a tree; None anywhere is zero.
 
     arrays: the native arrays that the result must resemble, in order.
     stacked: whether every given leaf has one more axis in front.

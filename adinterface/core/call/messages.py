@@ -1,6 +1,4 @@
-"""The words of messages: the places of a call, values in a few words, and warnings at the user's
-line.
-"""
+"""The words of messages: places of a call, values in a few words, warnings at the user's line."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ from .plan import Plan
 
 
 class Place(NamedTuple):
-    """One place in the arguments, in words: `Place("args[0]['n']", "int 3", "an int inside a tree
-    has no gradient")`.
-    """
+    """One place in the arguments, in words, such as `Place("args[0]['n']", "int 3", "...")`."""
 
     path: str
     value: str
@@ -131,9 +127,7 @@ def _short(value: Any) -> str:
 
 
 def warn_imprecise(operator: str, names: Sequence[str], accuracies: Sequence[Accuracy]) -> None:
-    """Warn which derivatives are less exact than they should be, if there are any. names: of the
-    leaves.
-    """
+    """Warn which derivatives are less exact than they should be. names: of the leaves."""
     doubtful = {
         leaf.leaf: leaf.relative for each in accuracies for leaf in each.leaves if leaf.doubtful
     }

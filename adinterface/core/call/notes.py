@@ -1,6 +1,4 @@
-"""Notes on errors of f that the call explains, whichever engine runs it: what f got, and what it
-returned.
-"""
+"""Notes on errors of f that the call explains: what f got, and what it returned."""
 
 from __future__ import annotations
 
@@ -36,9 +34,7 @@ _CONTAINERS = {
 
 
 def notes_on_call(plan: Plan, error: Exception, carried: Sequence[Any]) -> Iterator[str]:
-    """What the user should know of an error that f raised, or of its value. carried: the values
-    that are not differentiated.
-    """
+    """What to know of an error that f or its value raised. carried: f's other values."""
     for i in () if isinstance(error, OutputError) else plan.promoted:
         yield (
             f"argument {i} was an integer, so it was promoted to a float and differentiated; if f"
@@ -108,9 +104,7 @@ def _of_keyword(plan: Plan, name: str) -> str:
 
 
 def remedy_of_value(value: Any) -> str | None:
-    """What to change in an f that returned such an object; None for anything that may stand in a
-    tree of arrays.
-    """
+    """What to change in an f that returned this; None for what may stand in a tree of arrays."""
     if isinstance(value, CoroutineType):
         value.close()  # or Python warns that it was never awaited
         return "f is an async function: write a plain one."

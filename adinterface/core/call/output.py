@@ -31,8 +31,7 @@ from .row import OutputKind
 
 
 class OutputLayout:
-    """How f's value is rebuilt: its structure, and for each leaf "output", "aux", or a Python
-    number itself.
+    """How f's value is rebuilt: its structure, and "output", "aux" or a number for each leaf.
 
     For `(y, 3, flags)` the places are `("output", 3, "aux")`.
     """
@@ -55,9 +54,7 @@ ALONE = Aux((), OutputLayout(DIFFERENTIATED, ("output",)))
 
 
 def floating(structure: Structure, result: Any) -> Any:
-    """A value of f with floats for integers where this structure of another value has floating
-    numbers.
-    """
+    """A value of f with floats for integers where this structure has floating numbers."""
     if isinstance(structure, Node) and type(result) is structure.cls:
         children, data = structure.type.flatten(result)
         return structure.type.unflatten(data, list(map(floating, structure.inner, children)))
@@ -116,9 +113,7 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
 
 
 def scalar_and_rest(result: Any) -> tuple[Any, Any]:
-    """The scalar that a value of f begins with, and the whole value if there is more; None if it is
-    the scalar itself.
-    """
+    """The scalar that a value of f begins with, and the whole value; None if there is no more."""
     value: Any = stood_for(result)
     if isinstance(value, (tuple, dict)) and value:
         return (next(iter(value.values())) if isinstance(value, dict) else value[0]), value
@@ -132,9 +127,7 @@ def scalar_and_rest(result: Any) -> tuple[Any, Any]:
 def _carrying(
     structure: Structure, leaves: Iterator[Leaf], result: list[Leaf], library: Library
 ) -> Structure:
-    """The structure with a place for each engine array that has no numbers, such as a random key:
-    it may be traced.
-    """
+    """The structure with places for engine arrays without numbers, which may be traced."""
 
     def carrying(place: LeafSpec) -> Structure:
         if not isinstance(place, Static):
@@ -148,9 +141,7 @@ def _carrying(
 
 
 def _native_copy(plan: Plan, leaf: Leaf) -> Any:
-    """As `_native`, with a copy of an array that no engine traces: f may have captured it, and
-    results must not overlap it.
-    """
+    """As `_native`, but an untraced array is copied: f may have captured it."""
     library: Any = leaf.library
     if library is PYTHON or not library.mutable or library.traced(leaf.value):
         return _native(plan, leaf)
@@ -233,9 +224,7 @@ def noting(plan: Plan) -> Iterator[None]:
 
 
 def annotate(plan: Plan, error: Exception, carried: Sequence[Any] = ()) -> None:
-    """Add notes to an error that f raised. carried: the values that f got and that are not
-    differentiated.
-    """
+    """Add notes to an error that f raised. carried: the values that are not differentiated."""
     known = getattr(error, "__notes__", [])
     for note in (plan.backend.note(error), *notes_on_call(plan, error, carried)):
         if note is not None and note not in known:

@@ -57,8 +57,7 @@ class Engines(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """Where each value of a call stands in the arguments of f, and how it is converted. It keeps no
-    argument alive.
+    """Where each value of a call stands in the arguments of f, and how it is converted.
 
     `slots` has an entry for each leaf and for each static value, in the order in which `structures`
     and `keywords` refer to them. All calls with one signature share a plan.
@@ -166,18 +165,14 @@ class Plan:
         return args, {name: structure.build(each) for name, structure in self.keywords.items()}
 
     def gradients(self, gradients: Sequence[Any], values: Sequence[Any]) -> tuple[Any, ...]:
-        """One tree for each argument, from the gradients of all active leaves and the values of all
-        slots.
-        """
+        """One tree for each argument, from the gradients and the values of all slots."""
         if self.single:
             return tuple(gradients)
         each, owners = iter(gradients), iter([values[n] for n in self.owners])
         return tuple([structure.gradient(each, owners) for structure in self.structures])
 
     def values_like_arguments(self, tangents: Sequence[Any]) -> Sequence[Any] | None:
-        """The leaves of tangents whose signatures are those of the arguments; None for any
-        others.
-        """
+        """The leaves of tangents whose signatures are those of the arguments; or None."""
         active = self.active_arguments
         if self.tangent_key is None:
             return None
@@ -195,9 +190,7 @@ class Plan:
 def lay_out(
     row: OperatorRow, engines: Engines, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Plan, Sequence[Any]]:
-    """The plan of calls with such arguments, without conversions yet; and the values of its
-    slots.
-    """
+    """The plan of such calls, without conversions yet; and the values of its slots."""
     traversal = Flattening()
     slots, values = traversal.slots, traversal.values
     structures: list[Structure] = []
@@ -306,9 +299,7 @@ def _is_floating(value: Any) -> bool:
 def _frozen(
     structure: Structure, places: Iterator[int], inside: bool = False, root: bool = True
 ) -> Iterator[int]:
-    """The places in a Constant inside an argument: one that is the whole argument does not
-    count.
-    """
+    """The places in a Constant inside an argument, not those in a Constant that is an argument."""
     if not isinstance(structure, Node):
         place = next(places)
         if inside:

@@ -58,9 +58,7 @@ LARGE = 10**7
 
 @dataclass(frozen=True, eq=False)
 class OperatorRow:
-    """One operator. Plans, `prepare`, the tools, the conformance kit and the benchmark read its
-    row.
-    """
+    """One operator, as plans, `prepare`, the tools, the kit and the benchmark read it."""
 
     name: str
     #: What the engine computes, and compiles in a prepared call: one part for each field of the
@@ -112,9 +110,7 @@ class OperatorRow:
 
     @property
     def made_of(self) -> tuple[Any, Any, dict[str, Any]]:
-        """For pickles: the operator around an operator, the row inside, and the keywords; None and
-        no keywords otherwise.
-        """
+        """For pickles: the operator around an operator, the row inside, and the keywords."""
         return None, None, {}
 
     @property
@@ -123,9 +119,7 @@ class OperatorRow:
         return "back" in self.forms or "push" in self.forms
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
-        """The arguments of f, and their tangents, from the operator's arguments after the
-        backend.
-        """
+        """The arguments of f and their tangents, from the operator's after the backend."""
         if self.directions is None:
             return args, None
         return (_of_second_tuple if self.directions == "second tuple" else _of_second_argument)(

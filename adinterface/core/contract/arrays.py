@@ -1,6 +1,4 @@
-"""Functions on native arrays for the core and the engines: their library, size and kind, and arrays
-like them.
-"""
+"""Functions on native arrays: their library, size and dtype, and arrays like them."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ from .registry import REGISTRY, libraries
 
 
 def library_of_array(array: Any) -> Library:
-    """The library of a number, of a NumPy array, or of an array of a loaded engine or an
-    extension.
-    """
+    """The library of a number, a NumPy array, or an array of a loaded engine or an extension."""
     cls = type(array)
     known = REGISTRY.handlers.get(cls)
     if known is not None and known.is_library:
@@ -65,9 +61,7 @@ def full_like(backend: Backend, array: Any, value: float, count: int | None = No
 def filled(
     backend: Backend, arrays: Sequence[Any], likes: Sequence[Any], count: int | None = None
 ) -> Arrays:
-    """The arrays, with zeros like their counterparts in place of None; for stacks, `count` of
-    them.
-    """
+    """The arrays, with zeros in place of None; for stacks, `count` zeros."""
     for array in arrays:
         if array is None:
             break
@@ -80,9 +74,7 @@ def filled(
 
 
 def cast(backend: Backend, array: Any, dtype: str) -> Any:
-    """The array in this dtype. An engine computes in the widest dtype; a result has the dtype of
-    its place.
-    """
+    """The array in this dtype: an engine computes in the widest, a result has that of its place."""
     library = library_of(backend, array)
     return array if library.dtype(array) == dtype else library.asarray(array, dtype=dtype)
 
@@ -110,9 +102,7 @@ def _copy(backend: Backend, leaf: Any) -> Any:
 
 
 def block_dtype(backend: Backend, output: Any, leaf: Any) -> str:
-    """The dtype of an output's derivative with respect to a leaf: the leaf's, made complex if the
-    output is complex.
-    """
+    """The dtype of d output / d leaf: the leaf's, made complex if the output is complex."""
     dtype = library_of(backend, leaf).dtype(leaf)
     return (
         complex_of(dtype) if is_complex(backend, output) and dtype_kind(dtype) == "real" else dtype

@@ -1,6 +1,4 @@
-"""Backend values: plain data that chooses an engine and its options. The only file of the core that
-names engines.
-"""
+"""Backend values: plain data that chooses an engine. The only file of core that names engines."""
 
 import functools
 import inspect
@@ -132,9 +130,7 @@ def wrong_option(
 
 
 def require_backend(backend: AutoBackend, option: str) -> None:
-    """Raise BackendError for an option that must be a backend, and one that another backend may
-    wrap.
-    """
+    """Raise BackendError for an option that is no backend, or one that none may wrap."""
     name, value = type(backend).__name__, getattr(backend, option)
     if not isinstance(value, AutoBackend):
         made = isinstance(value, type) and issubclass(value, AutoBackend)
@@ -173,9 +169,7 @@ def _is_changed(option: Field[Any], value: Any) -> bool:
 
 
 class MatrixBackend(AutoBackend):
-    """Base of backend values that wrap another one and return their own kind of matrix. No other
-    backend may wrap them.
-    """
+    """Base of backend values around another one that return matrices. None may wrap them."""
 
     backend: AutoBackend
 
@@ -400,8 +394,7 @@ def _are_bounds(bounds: object) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class SecondOrder(AutoBackend):
-    """Two backends for second derivatives: `outer` differentiates the gradient that `inner`
-    computes.
+    """Two backends: `outer` differentiates the gradient that `inner` computes.
 
     `SecondOrder(AutoJax(mode="forward"), AutoJax(mode="reverse"))` is forward over reverse. Finite
     differences may be the outer backend of any engine. First-order operators use `inner`.

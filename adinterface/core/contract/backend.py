@@ -25,8 +25,7 @@ Randomness = Literal["error", "different", "same"]
 
 
 class Aux:
-    """The part of f's value that is not differentiated: arrays of the engine, and the structure in
-    which f returned them.
+    """What of f's value is not differentiated: arrays of the engine, and the layout of the value.
 
     An engine returns it unchanged. If it traces values, it takes each array out of its trace:
     `aux.map(untraced)`.
@@ -75,15 +74,11 @@ class FlatFunction:
 
     @property
     def side_inputs(self) -> Sequence[Any]:
-        """What else f gets that may be in a graph of the engine: arrays of the engine, and opaque
-        objects.
-        """
+        """What else f gets that may be in a graph: arrays of the engine, opaque objects."""
         return ()
 
     def repeated(self) -> FlatFunction:
-        """This function for several evaluations: NumPy arrays of Constants and keywords are
-        read-only in f.
-        """
+        """This function for several evaluations: NumPy arrays of Constants are read-only."""
         return self
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
@@ -138,9 +133,7 @@ class Gradient(NamedTuple):
 
 
 class Jacobian(NamedTuple):
-    """The result of `Shortcuts.jacobian`: `blocks[k][n]` has the shape of output k followed by that
-    of leaf n.
-    """
+    """The result of `Shortcuts.jacobian`: `blocks[k][n]` is of output k and leaf n."""
 
     outputs: Arrays
     aux: Aux
@@ -160,8 +153,7 @@ class KnownFailure(NamedTuple):
 
 
 class Shortcuts:
-    """Operators that an engine may compute itself where it is faster than the primitives. All are
-    optional.
+    """Operators that an engine may compute itself, faster than the core. All are optional.
 
     Each returns None, before it calls `function`, where it has nothing faster; the core then uses
     the primitives. Without `value`, the numbers of outputs and aux are not used, but the structure
@@ -176,8 +168,7 @@ class Shortcuts:
     transposes: ClassVar[bool | Literal["always"]] = False
 
     def relative_error(self, order: int, epsilon: float) -> float:
-        """The error of derivatives of this order, relative to the largest number that takes part.
-        epsilon: that of f's values.
+        """The error of derivatives, relative to the largest number. epsilon: that of f's values.
 
         0 where derivatives are as exact as f's value. An engine that defines this takes derivatives
         from values of f. It notes the accuracy of each with `note_accuracy`, and spreads
@@ -186,8 +177,7 @@ class Shortcuts:
         return 0.0
 
     def scales(self, leaves: Arrays) -> Sequence[np.ndarray[Any, Any]] | None:
-        """For each leaf an array of its shape: the factors for the tangents of a compressed
-        derivative. None for no factors.
+        """For each leaf the factors for the tangents of a compressed derivative; or None.
 
         An engine that takes one step along a tangent moves all numbers in it at once. With the
         factors, each number moves as far as it would alone.
@@ -197,9 +187,7 @@ class Shortcuts:
     def gradient(
         self, function: FlatFunction, leaves: Arrays, *, value: bool = True
     ) -> Gradient | None:
-        """The gradient of a function with one real scalar output; without `value`, aux is not
-        used.
-        """
+        """The gradient of one real scalar output; without `value`, aux is not used."""
         return None
 
     def jacobian(
@@ -213,8 +201,7 @@ class Shortcuts:
         return None
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
-        """For a function with one real scalar output: the gradients, and the Hessian times the
-        directions, with an empty aux.
+        """The gradients of one real scalar output, and the Hessian times the directions; no aux.
 
         None among them represents zeros. Called, like the next two, where this backend is both the
         outer and the inner one.
@@ -224,8 +211,7 @@ class Shortcuts:
     def hessian(
         self, function: FlatFunction, leaves: Arrays, *, value: bool = True
     ) -> Jacobian | None:
-        """For a function with one real scalar output: the Jacobian of its gradients, which are the
-        outputs.
+        """The Jacobian of the gradients of one real scalar output; these are the outputs.
 
         `aux.arrays` holds the function's value and its aux, or nothing without `value`; then the
         gradients are not used.
@@ -235,8 +221,7 @@ class Shortcuts:
     def second_derivatives(
         self, function: FlatFunction, leaves: Arrays, *, value: bool = True
     ) -> Pushforward | None:
-        """First derivatives as outputs, and second ones as tangents, along each number of the
-        leaves; aux as in `hessian`.
+        """First derivatives as outputs, second ones as tangents, along each number of the leaves.
 
         Of a function of one real number: arrays like its outputs. Of other functions with one real
         scalar output: the gradients and the diagonal of the Hessian, as arrays like the leaves.
@@ -250,8 +235,7 @@ class Shortcuts:
     def pushforward_stacked(
         self, function: FlatFunction, leaves: Arrays, stacks: Arrays
     ) -> Pushforward | None:
-        """As `pushforward` for stacks of tangents (a leading axis on each), in one evaluation of
-        `function`.
+        """As `pushforward` for stacks of tangents, in one evaluation of `function`.
 
         `outputs` and `aux` have no such axis.
         """
@@ -265,8 +249,7 @@ class Shortcuts:
         chunk: int,
         randomness: Randomness,
     ) -> Callable[..., Any] | None:
-        """A function of arrays that is `compute(*entries)` for each entry of the leading axes, with
-        few evaluations.
+        """`compute(*entries)` for each entry of the leading axes, with few evaluations.
 
         each: whether each array has such an axis; the others are shared by all entries. `compute`
         takes native arrays, and returns tuples and lists of arrays, None and `Aux`; each array of
@@ -281,8 +264,7 @@ class Shortcuts:
         return self, self
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        """A compiled form of `compute(*arrays)`, which takes native or plain NumPy arrays and
-        numbers, never None.
+        """A compiled `compute(*arrays)`, of native or plain NumPy arrays and numbers, never None.
 
         `compute` returns tuples and lists of arrays, None and `Aux`. Several threads may call the
         compiled form at once.
@@ -293,15 +275,12 @@ class Shortcuts:
         return None
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """f as prepared `gradient` and `value_and_gradient` call it, for an engine that compiles f
-        alone.
-        """
+        """f for prepared gradients, from an engine that compiles f alone."""
         return f
 
 
 class Backend(Shortcuts, ABC):
-    """One engine. Derive from it, and name the class in an entry point of the group
-    `adinterface.backends`.
+    """One engine. Name your class in an entry point of the group `adinterface.backends`.
 
     Laws, checked by the conformance package. For `outputs, aux, back, *_ = pullback(function,
     leaves)` and `_, tangents_out, _ = pushforward(function, leaves, tangents)`:
@@ -352,8 +331,7 @@ class Backend(Shortcuts, ABC):
     def pullback(
         self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False
     ) -> Pullback:
-        """Evaluate `function` once, and return the map from cotangents of its outputs to cotangents
-        of the leaves.
+        """Evaluate `function` once; return the map from cotangents of outputs to those of leaves.
 
         differentiable: `back` will be called inside another `pullback` of this backend, which
         differentiates it. An engine that does not transpose can ignore it. It is no wish that
@@ -364,17 +342,14 @@ class Backend(Shortcuts, ABC):
     def pushforward(
         self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True
     ) -> Pushforward:
-        """Evaluate `function` and its derivative in the direction `tangents` (native arrays like
-        the leaves).
+        """Evaluate `function` and its derivative along `tangents`, native arrays like the leaves.
 
         Without `value`, the numbers of outputs and aux are not used.
         """
         raise NotImplementedError
 
     def scope(self) -> Scoping | None:
-        """Enters the context that the options of the value need, for each call and each map of a
-        call; None for none.
-        """
+        """Enters the context that the options need, for each call and map; None for none."""
         return None
 
     def note(self, error: Exception) -> str | None:

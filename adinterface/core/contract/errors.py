@@ -1,6 +1,4 @@
-"""The errors and warnings of the package. Each message says what is wrong, what was found, and what
-to do.
-"""
+"""The errors and warnings. A message says what is wrong, what was found, and what to do."""
 
 from __future__ import annotations
 
@@ -8,9 +6,7 @@ import sys
 
 
 class AdinterfaceError(Exception):
-    """Base class of this library's own errors; each also derives from the built-in one that
-    fits.
-    """
+    """Base class of this package's errors; each also derives from a built-in one."""
 
 
 class NotDifferentiableError(AdinterfaceError, TypeError):
@@ -38,9 +34,7 @@ class BackendError(AdinterfaceError, TypeError):
 
 
 class NotRecordedError(BackendError):
-    """A derivative of a derivative would lack a part that the engine did not record, such as a
-    custom backward.
-    """
+    """The engine did not record a part of a second derivative, such as a custom backward."""
 
 
 class MissingEngineError(AdinterfaceError, ImportError):
@@ -56,9 +50,7 @@ class NumpyCodeError(AdinterfaceError, TypeError):
 
 
 class SparsityError(AdinterfaceError, ValueError):
-    """A sparse derivative has entries outside its pattern, a pattern does not fit, or no pattern
-    can be found.
-    """
+    """A pattern does not fit, cannot be found, or has no place for an entry."""
 
 
 class DenseJacobianWarning(UserWarning):
@@ -74,9 +66,7 @@ class PrecisionWarning(UserWarning):
 
 
 class ClosedFormWarning(UserWarning):
-    """NumPy code finds a result by comparisons of differentiated numbers alone, on which its
-    derivative does not depend.
-    """
+    """NumPy code finds a result by comparisons alone, on which its derivative does not depend."""
 
 
 def an(words: str) -> str:

@@ -1,6 +1,4 @@
-"""How exact derivatives are that an engine takes from values of f: it notes that with
-`record.note_accuracy`.
-"""
+"""How exact derivatives are that an engine takes from values of f, see `note_accuracy`."""
 
 from __future__ import annotations
 
@@ -8,9 +6,7 @@ from typing import NamedTuple
 
 
 class LeafAccuracy(NamedTuple):
-    """The accuracy of the derivatives by one leaf, or, with the number -1, along a direction that
-    moves several leaves.
-    """
+    """The accuracy by one leaf; or, with the number -1, along a direction of several leaves."""
 
     leaf: int
     #: The largest estimated error relative to the largest derivative.

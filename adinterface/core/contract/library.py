@@ -29,25 +29,19 @@ DtypeKind = Literal["real", "complex", "integer", "bool", "other"]
 
 
 class Enter(Protocol):
-    """Converts a leaf to a native array. Records in `occupied` the memory that results must not
-    overlap.
-    """
+    """Converts a leaf to a native array. Records its memory in `occupied`."""
 
     def __call__(self, leaf: Any, occupied: set[int], /) -> Any: ...
 
 
 class ToLeaf(Protocol):
-    """Converts a native result for the caller. Records its memory in `occupied`. None for a result
-    that needs `restore`.
-    """
+    """Converts a native result for the caller. None for a result that needs `restore`."""
 
     def __call__(self, result: Any, occupied: set[int], /) -> Any: ...
 
 
 class ToLeaves(Protocol):
-    """Converts all results of a call, each as `ToLeaf` does. None where one of them needs
-    `restore`.
-    """
+    """Converts all results of a call, as `ToLeaf` does. None where one needs `restore`."""
 
     def __call__(self, results: Sequence[Any], occupied: set[int], /) -> Sequence[Any] | None: ...
 
@@ -97,9 +91,7 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
 
 @functools.cache
 def width(dtype: str) -> int:
-    """Bits of one real component: 64 for float64 and complex128; 80 for the long double types,
-    whatever their padding.
-    """
+    """Bits of one real component: 64 for float64 and complex128; 80 for all long doubles."""
     known = _WIDTHS.get(dtype)
     if known is not None:
         return known
@@ -108,9 +100,7 @@ def width(dtype: str) -> int:
 
 @functools.cache
 def epsilon(dtype: str) -> float:
-    """The distance from 1 to the next number of a floating dtype; that of float64 for Python
-    numbers.
-    """
+    """The distance from 1 to the next number of a floating dtype, or of Python numbers."""
     if dtype in ("float", "complex", "int"):
         return 2.0**-52
     if dtype == "bfloat16":
@@ -127,9 +117,7 @@ def any_wide(dtypes: tuple[str, ...]) -> bool:
 
 
 def widest(dtypes: Iterable[str]) -> str:
-    """The real dtype that a Python float takes among these: the widest floating one, float64 if
-    there is none.
-    """
+    """The real dtype that a Python float takes among these; float64 if there is none."""
     best: str | None = None
     for dtype in dtypes:
         kind = dtype_kind(dtype)
@@ -148,9 +136,7 @@ def widest(dtypes: Iterable[str]) -> str:
 
 
 def complex_of(dtype: str) -> str:
-    """The complex dtype with components of a real dtype; complex64 for the half precisions, which
-    have none.
-    """
+    """The complex dtype of a real dtype; complex64 for the half precisions."""
     return _COMPLEX_OF.get(max(width(dtype), 32), np.dtype(np.clongdouble).name)
 
 
@@ -158,8 +144,7 @@ class LibraryShortcuts:
     """Conversions that a library may do itself where that is faster. All are optional."""
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
-        """A direct conversion of arrays like this one, of the library `source`, to arrays of this
-        library.
+        """A direct conversion of arrays of the library `source` to arrays of this one.
 
         Arrays keep their dtype and may share their memory with the result; a Python number takes
         `dtype`. None where only `asarray` serves.
@@ -167,8 +152,7 @@ class LibraryShortcuts:
         return None
 
     def to_leaf(self, example: Any, source: Library) -> ToLeaf | None:
-        """A direct conversion of this library's results to results like the example, an array of
-        the library `source`.
+        """A direct conversion of this library's results to results like the example, of `source`.
 
         Without an example (None), of results of any shape and dtype to arrays of `source`. None
         where only `restore` of that library serves. The conversion itself returns None for a result
@@ -177,15 +161,11 @@ class LibraryShortcuts:
         return None
 
     def to_leaves(self, examples: Sequence[Any], sources: Sequence[Library]) -> ToLeaves | None:
-        """The same as `to_leaf`, for several results at once, like these examples of these
-        libraries.
-        """
+        """As `to_leaf`, for several results at once, like these examples of these libraries."""
         return None
 
     def loops(self) -> Loops:
-        """How `scan`, `while_loop` and `switch` run on arrays of this library: by default, as
-        Python's loops.
-        """
+        """How loops run on arrays of this library: by default, as Python's loops."""
         return Loops(self)
 
 
@@ -325,8 +305,7 @@ class Library(LibraryShortcuts, ABC):
         """The Array API namespace of x."""
 
     def numpy_sources(self) -> tuple[Any, ...]:
-        """The sources of NumPy functions, with NumPy's names and semantics, for arrays of this
-        library.
+        """The sources of NumPy functions, with NumPy's names and semantics, for these arrays.
 
         The first source with a name is used: modules with `sin`, `linalg.solve`, `fft.rfft`,
         `special.erf` (a ufunc of scipy.special), `getitem(x, index)`, and `written(x, places,
@@ -338,16 +317,13 @@ class Library(LibraryShortcuts, ABC):
         return ()
 
     def lift(self, x: Any, beside: Any) -> Any:
-        """A NumPy array or scalar, captured by NumPy code, as an operand for an array of this
-        library.
-        """
+        """A NumPy array that NumPy code captured, as an operand for an array of this library."""
         return x
 
     def sparse_matrices(
         self, rows: Any, columns: Any, shape: tuple[int, int]
     ) -> Callable[[Any], Any] | None:
-        """A function from a vector of entries to the library's sparse matrix, with these rows and
-        columns, sorted by rows.
+        """From a vector of entries to the library's sparse matrix, its entries sorted by rows.
 
         rows, columns: NumPy arrays, which are not written to. Without it, results are SciPy
         matrices.
@@ -355,9 +331,7 @@ class Library(LibraryShortcuts, ABC):
         return None
 
     def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
-        """The elements of an array at these places, counted in C order; all places are in
-        bounds.
-        """
+        """The elements at these places, counted in C order; all are in bounds."""
         return self.namespace(x).reshape(x, (-1,))[self.asarray(places, like=x)]
 
     def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
@@ -368,14 +342,11 @@ class Library(LibraryShortcuts, ABC):
         return None
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
-        """The context of an evaluation of f for its value alone, as of finite differences; None
-        where there is none.
-        """
+        """The context of an evaluation of f for its value alone; None where there is none."""
         return None
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
-        """The result of `rule.value(leaves, carried)`, with the rule's derivatives registered in
-        the engine.
+        """The result of `rule.value`, with the rule's derivatives registered in the engine.
 
         An engine without custom rules differentiates the function's code. It raises
         `rule.refused(n)` where it would have to differentiate the n-th carried array, and
@@ -423,9 +394,7 @@ class Library(LibraryShortcuts, ABC):
     def restore(
         self, result: Any, source: Library, like: Any, dtype: str, occupied: set[int]
     ) -> Any:
-        """A result of the library `source` as an array of this one, with this dtype, on the device
-        of `like`.
-        """
+        """A result of `source` as an array of this library, with this dtype, on `like`'s device."""
         if source is not self:
             if source.traced(result) and source.traced(result := source.settled(result)):
                 return source.asarray(result, dtype=dtype)
@@ -587,9 +556,7 @@ def _to_float(result: Any, occupied: set[int]) -> Any:
 
 
 def _sole_view(x: np.ndarray[Any, Any]) -> bool:
-    """Whether x views all of a buffer that came from another library (whose `unshared` has already
-    made it free).
-    """
+    """Whether x views a whole buffer of another library, whose `unshared` has made it free."""
     return x.base is not None and not isinstance(x.base, np.ndarray)
 
 
@@ -646,9 +613,7 @@ _PLAIN = (
 
 
 def check_ndarray(x: np.ndarray[Any, Any], path: str) -> None:
-    """Refuse arrays whose meaning a gradient would lose: subclasses, and dtypes that hide floating
-    numbers.
-    """
+    """Refuse subclasses of ndarray, and dtypes that hide floating numbers."""
     if type(x) is not np.ndarray and not isinstance(x, np.memmap):
         raise ConversionError(
             f"{path} is {an(f'{type(x).__module__}.{type(x).__qualname__}')}, a subclass of"

@@ -1,6 +1,4 @@
-"""Loops and branches that an engine may compile, on flat tuples of its arrays. By default the core
-runs a Python loop.
-"""
+"""Loops and branches that an engine may compile. By default the core runs a Python loop."""
 
 from __future__ import annotations
 
@@ -45,20 +43,15 @@ class Loops:
         return "scan" in self.gives
 
     def adopt(self, x: Any, *, dtype: str | None = None, like: Any = None) -> Any:
-        """A NumPy array or a Python number in a loop over arrays of this library, as one of
-        them.
-        """
+        """A NumPy array or a Python number in a loop, as an array of this library."""
         return self.library.asarray(x, dtype=dtype, like=like, copy=True)
 
     def slices(self, x: Any) -> Sequence[Any]:
-        """The slices of x along its first axis, into which a step may write: nothing else needs
-        x.
-        """
+        """The slices of x along its first axis, into which a step may write."""
         return [x[n] for n in range(self.library.shape(x)[0])]
 
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
-        """`function(*arrays)` without storing intermediate values: a reverse-mode derivative
-        computes them again.
+        """`function(*arrays)`, whose intermediate values a reverse-mode derivative computes again.
 
         By default all are stored, which is correct, but does not save memory. Later evaluations
         draw the random numbers of the first one: the core sees to that.
@@ -75,8 +68,7 @@ class Loops:
         reverse: bool,
         checkpoint: int | None,
     ) -> tuple[Arrays, Arrays]:
-        """The last carry, and the results of all steps, stacked in the order of `xs`; for an engine
-        that compiles.
+        """The last carry, and the results of all steps, stacked in the order of `xs`.
 
         checkpoint: keep only the carry of every so many steps for a derivative in reverse.
         """

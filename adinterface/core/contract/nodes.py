@@ -66,15 +66,11 @@ class NodeType(ABC):
         """A container of the same class with other children."""
 
     def key(self, data: Any, fixed: bool = True) -> Any:
-        """The cache key of `data`, as `key_of` has it. Where that raises Unkeyed, a plan takes the
-        data from each call.
-        """
+        """The cache key of `data`. Where it raises Unkeyed, the data is taken from each call."""
         return data if data is None or type(data) is type else key_of(data, fixed)
 
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
-        """Undeclared contents of the container, by path: a floating array there would silently have
-        no gradient.
-        """
+        """Undeclared contents by path: a floating array in them would have no gradient."""
         return ()
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
@@ -86,9 +82,7 @@ class NodeType(ABC):
         return self.unflatten(data, children)
 
     def widened(self, value: Any) -> Any:
-        """For an owner: a copy in double precision, with what is no child; None if there can be
-        none.
-        """
+        """For an owner: a copy in double precision, with what is no child; or None."""
         return None
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
@@ -101,8 +95,7 @@ class NodeType(ABC):
         return ()
 
     def around(self, operator: Any, plan: Any) -> Around | None:
-        """What surrounds the calls of an operator whose arguments contain such objects; None for
-        nothing.
+        """What surrounds calls of an operator with such objects in the arguments; or None.
 
         For objects that f may write to: f gets private ones, and their new state must be written
         into the caller's. Asked when such calls are planned. operator: its row. Raises TypeError

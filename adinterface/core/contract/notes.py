@@ -1,6 +1,4 @@
-"""Notes on errors that f raised under an engine, as a table of message patterns and notes for the
-user.
-"""
+"""Notes on errors that f raised under an engine: a table of patterns and notes."""
 
 from __future__ import annotations
 

@@ -93,9 +93,7 @@ def backend_class(name: str) -> type[Backend]:
 
 
 def _look_up(name: str) -> type[Backend] | BackendError:
-    """The backend, or why there is none: a failed import is not tried again, and concerns the calls
-    of this engine alone.
-    """
+    """The backend, or why there is none; a failed import is not tried again."""
     if name in REGISTRY.backends:
         return REGISTRY.backends[name]
     points = _entry_points().get(name, [])
@@ -184,9 +182,7 @@ def find(auto: object) -> Backend:
 
 
 def loaded_backends() -> list[type[Backend]]:
-    """The backends whose engine this program has imported; imports them. Without those that cannot
-    be imported.
-    """
+    """The backends whose engine is imported; imports them. Without those that fail."""
     return [found for _, found in _of_loaded_engines() if not isinstance(found, BackendError)]
 
 
@@ -195,9 +191,7 @@ def _of_loaded_engines() -> list[tuple[str, type[Backend] | BackendError]]:
 
 
 def require_importable(cls: type) -> None:
-    """Raise BackendError for a class of arrays whose engine has a backend that cannot be
-    imported.
-    """
+    """Raise BackendError for arrays of an engine whose backend cannot be imported."""
     for name, found in _of_loaded_engines():
         # By the start: the arrays of jax are defined in jaxlib.
         if isinstance(found, BackendError) and any(
@@ -238,9 +232,7 @@ def needed_libraries() -> list[Library]:
 
 
 def evaluation(leaves: Sequence[Any]) -> AbstractContextManager[Any]:
-    """The context of a call of f for its value alone: engines need not record it, unless a trace is
-    active.
-    """
+    """The context of a call of f for its value alone, which engines need not record."""
     needed: list[AbstractContextManager[Any]] = []
     for library in needed_libraries():
         scope = library.evaluation(leaves)
@@ -271,9 +263,7 @@ def auto_class(name: str) -> type[AutoBackend] | None:
 
 
 def classes_with(fact: str) -> dict[type[AutoBackend], Any]:
-    """The imported classes of backend values that give a fact of their engine, such as `"exports"`,
-    and what they give.
-    """
+    """The imported classes of backend values that give a fact of their engine, and the fact."""
     facts = {auto: vars(auto).get("_facts", {}) for auto in auto_classes()}
     return {auto: known[fact] for auto, known in facts.items() if fact in known}
 

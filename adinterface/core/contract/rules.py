@@ -46,17 +46,13 @@ class FlatRule(Protocol):
         """The function itself: `(outputs, aux)`."""
 
     def written(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays] | None:
-        """The value, by code whose own derivatives are the rule's, for an engine that cannot apply
-        the rule here; or None.
-        """
+        """The value by code whose own derivatives are the rule's; or None."""
 
     def refused(self, n: int) -> Exception:
         """The error for a carried array (the n-th) that the engine would have to differentiate."""
 
     def captured(self) -> Exception:
-        """The error for a function that captures a differentiated array, where the engine detects
-        it.
-        """
+        """The error for a function that captures a differentiated array."""
 
     def nonlinear(self) -> Exception:
         """The error for a map that is not linear, found when the engine transposes it."""
@@ -68,8 +64,7 @@ def require_linear(
     adjoints: Sequence[tuple[float, float]],
     epsilon: float,
 ) -> None:
-    """Raise `rule.nonlinear()` for a map L that an engine transposed at a point a, if `<L(a), v>`
-    and `<a, L'(v)>` differ.
+    """Raise `rule.nonlinear()` for a transposed map L, if `<L(a), v>` and `<a, L'(v)>` differ.
 
     images, adjoints: for each pair of arrays of the two sides, their inner product and that of
         their absolute values.

@@ -1,6 +1,4 @@
-"""Functions of this package that a compiler of users' Python code leaves to Python: a graph break,
-and the right result.
-"""
+"""Functions of this package that compilers of users' code leave to Python: a graph break."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ T = TypeVar("T")
 
 
 def untraced(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorates a function that no compiler traces. Returns the function itself, with a mark that
-    compilers read.
-    """
+    """Marks a function that no compiler traces, and returns it."""
     entry = cast(FunctionType, function)
     for mark in LEFT_TO_PYTHON:
         setattr(entry, mark, True)
@@ -31,9 +27,7 @@ def untraced(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def leave_to_python(leave: Callable[[CodeType], Any]) -> None:
-    """An engine with a compiler: `leave` tells it the code of each such function, those of later
-    extensions, too.
-    """
+    """An engine with a compiler: `leave` gets the code of each function, also of later ones."""
     REGISTRY.compilers.append(leave)
     for code in REGISTRY.untraced:
         leave(code)

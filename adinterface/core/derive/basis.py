@@ -1,6 +1,4 @@
-"""The components of native arrays, their basis vectors, and the array operations that these
-need.
-"""
+"""The components of native arrays, their basis vectors, and operations for these."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ def zero_entry(backend: Backend, stack: Any) -> Any:
 
 
 def _deciding(backend: Backend, arrays: Sequence[Any]) -> tuple[Library, Any]:
-    """The library and namespace for operations on these arrays: those of a traced array if there is
-    one, else of the first.
-    """
+    """The library and namespace of the first traced array, or else of the first."""
     libraries = [library_of(backend, array) for array in arrays]
     pairs = list(zip(libraries, arrays))
     library, array = next((pair for pair in pairs if pair[0].traced(pair[1])), pairs[0])

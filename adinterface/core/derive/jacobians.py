@@ -26,9 +26,7 @@ from .primitives import back_stacked, checked, linearize, pullback, push_stacked
 def gradient(
     backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
 ) -> Gradient:
-    """The gradient of a function with one real scalar output. Without `value`, outputs and aux are
-    not used.
-    """
+    """The gradient of one real scalar output. Without `value`, outputs and aux are not used."""
     if backend.mode != "forward":
         if active_record() is None:  # shorter for the most frequent call
             result = backend.gradient(function, leaves, value=value)
@@ -156,9 +154,7 @@ def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> Jacobian:
 
 
 def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacobian | None:
-    """All columns in one batch, from one evaluation of f; None if the engine cannot, or if they
-    exceed one batch.
-    """
+    """All columns in one batch; None if the engine cannot, or if they exceed one batch."""
     components = Components(backend, leaves, [is_complex(backend, leaf) for leaf in leaves])
     if (
         "pushforward_stacked" not in backend.gives

@@ -1,5 +1,4 @@
-"""Which way a derivative is taken: by pushforwards, by pullbacks, or by the transpose of a
-pullback.
+"""Which way a derivative is taken: by pushforwards, pullbacks, or a transposed pullback.
 
 Decided from the backend, and for a Jacobian from the numbers of inputs and outputs. Nothing else in
 the core decides it.
@@ -15,15 +14,12 @@ FEW_INPUTS = 32
 
 
 def in_reverse(backend: Backend) -> bool:
-    """Whether gradients and pullbacks are the engine's own. Else they take one pushforward for each
-    number of the arguments.
-    """
+    """Whether pullbacks are the engine's own, and not one pushforward for each number."""
     return "pullback" in backend.gives and backend.mode != "forward"
 
 
 def in_forward(backend: Backend, *, once: bool = False) -> bool:
-    """Whether pushforwards are the engine's own. Else they are transposed pullbacks, or go row by
-    row.
+    """Whether pushforwards are the engine's own, and not transposed pullbacks or rows.
 
     once: for a linear map, which evaluates f once: an engine without one transposes its pullback,
     if that can be transposed.
@@ -39,9 +35,7 @@ def in_forward(backend: Backend, *, once: bool = False) -> bool:
 
 
 def by_columns(backend: Backend, inputs: int, outputs: int) -> bool:
-    """Whether a Jacobian is taken by columns: no rows are possible, or columns are fewer and need
-    no back for each row.
-    """
+    """Whether a Jacobian is taken by columns: they are fewer and cheap, or no rows are possible."""
     return not in_reverse(backend) or (
         backend.mode is None and backend.transposes and inputs < outputs
     )
@@ -55,8 +49,7 @@ def in_one_batch(backend: Backend, inputs: int) -> bool:
 
 
 def by_symmetry(backend: Backend, *, once: bool = False) -> bool:
-    """Whether a Hessian's product is a pullback of the gradient, as the Hessian is symmetric. once:
-    as in `in_forward`.
+    """Whether a Hessian's product is a pullback of the gradient. once: as in `in_forward`.
 
     It is, too, where a pushforward would be that pullback, transposed.
     """
@@ -67,9 +60,7 @@ def by_symmetry(backend: Backend, *, once: bool = False) -> bool:
 
 
 def directions(backend: Backend) -> tuple[bool, bool]:
-    """Whether pushforwards, and whether pullbacks, take a few evaluations each, rather than one for
-    each number.
-    """
+    """Whether pushforwards, and whether pullbacks, take few evaluations, not one a number."""
     pulls = in_reverse(backend)
     forward = "pushforward" in backend.gives or "linearize" in backend.gives
     pushes = backend.mode != "reverse" and (forward or bool(backend.transposes))

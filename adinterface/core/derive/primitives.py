@@ -1,6 +1,4 @@
-"""Each primitive from the others: a pushforward by transposing a pullback or row by row, a pullback
-column by column.
-"""
+"""Each primitive from the others."""
 
 from __future__ import annotations
 
@@ -28,8 +26,7 @@ _Result = TypeVar("_Result", Pullback, Pushforward, Linearized, Jacobian)
 
 
 def checked(backend: Backend, result: _Result, leaves: Arrays, count: int | None = None) -> _Result:
-    """An engine's result, with zeros for each leaf or output without an entry, on which nothing
-    depends.
+    """An engine's result, with zeros for each leaf or output on which nothing depends.
 
     count: the length of tangent stacks. Raises BackendError for an engine that does not return the
     function's `Aux`.
@@ -73,9 +70,7 @@ def with_zeros(backend: Backend, apply: Stacked, likes: Arrays, stacks: bool = F
 def pullback(
     backend: Backend, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False
 ) -> Pullback:
-    """The engine's pullback, or one from pushforwards: one for each real component of the leaves,
-    in every `back`.
-    """
+    """The engine's pullback; or one pushforward for each component of the leaves in each `back`."""
     if policy.in_reverse(backend):
         note_step(backend, "one pullback")
         return checked(
@@ -120,9 +115,7 @@ def pushforward(
     *,
     value: bool = True,
 ) -> Pushforward:
-    """The engine's pushforward, or one from its pullback. Without `value`, outputs and aux are not
-    used.
-    """
+    """The engine's pushforward, or one from its pullback. Without `value`, tangents alone count."""
     if policy.in_forward(backend):
         note_step(backend, "one pushforward")
         return checked(
@@ -163,9 +156,7 @@ class Sampled(FlatFunction):
 
     @property
     def unchecked(self) -> FlatFunction | None:
-        """This function for leaves of other dtypes, such as complex in place of real; its value is
-        not checked. Or None.
-        """
+        """This function for leaves of other dtypes, its value not checked; or None."""
         return None
 
     def floating(self, layout: Any) -> Sampled:
@@ -175,9 +166,7 @@ class Sampled(FlatFunction):
     def task(
         self, leaves: Sequence[Any]
     ) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
-        """A function and its arguments for a worker in another process; `received` makes outputs
-        and aux of its value.
-        """
+        """A function and its arguments for another process; `received` reads its value."""
         return self, leaves, {}
 
     def received(self, result: Any) -> tuple[Arrays, Aux]:
@@ -204,9 +193,7 @@ class _Back(FlatFunction):
 
 
 def transposed(backend: Backend, pulled: Pullback) -> Linearized:
-    """The derivative as the adjoint of its adjoint: `back` is linear, so its pullback at any point
-    is `push`.
-    """
+    """The adjoint of the adjoint: `back` is linear, so its pullback at any point is `push`."""
     # Not at zero: an engine's rule may leave out a product with zero.
     point = tuple([full_like(backend, output, 1.0) for output in pulled.outputs])
     again = checked(backend, backend.pullback(_Back(pulled), point), point)
@@ -214,9 +201,7 @@ def transposed(backend: Backend, pulled: Pullback) -> Linearized:
 
 
 def _transposed_or_by_rows(backend: Backend, pulled: Pullback) -> Linearized:
-    """As `transposed`; one `back` for each real number in the result where `back` was not recorded,
-    or a hook is in it.
-    """
+    """As `transposed`; by rows where `back` was not recorded, or a hook is in it."""
     by_rows = _adjoint(backend, _looped(backend, pulled.back), pulled.outputs)
     try:
         linear = transposed(backend, pulled)
@@ -265,9 +250,7 @@ def _looped(backend: Backend, apply: Callable[[Arrays], Arrays]) -> Stacked:
 
 
 def _adjoint(backend: Backend, apply: Stacked, domain: Arrays) -> Callable[[Arrays], Arrays]:
-    """The adjoint of a linear map from `domain` in the real inner product, by applying the map to a
-    basis.
-    """
+    """The adjoint of a linear map from `domain`, by applying the map to a basis."""
 
     def adjoint(codomain: Arrays) -> Arrays:
         components = Components(backend, domain, [is_complex(backend, array) for array in domain])

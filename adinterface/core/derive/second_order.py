@@ -15,8 +15,7 @@ from .primitives import Sampled, linearize, pullback, push_stacked, pushforward
 
 
 class DerivedFunction(Sampled):
-    """A derivative of a flat function as a flat function; aux is `(value, *aux)`, or empty without
-    `value`.
+    """A derivative of a flat function as a flat function; aux is `(value, *aux)`, or empty.
 
     derived: `gradients` or `derivative`.
     """
@@ -86,9 +85,7 @@ def derivative(
 def second_derivative(
     outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, *, value: bool = True
 ) -> Pushforward:
-    """For a function of one real number: outputs are its derivatives, tangents its second
-    derivatives; aux as in the first.
-    """
+    """By one real number: outputs are first derivatives, tangents second ones."""
     if outer is inner:
         result = from_engine(
             inner,
@@ -108,9 +105,7 @@ def second_derivative(
 def hessian(
     outer: Backend, inner: Backend, function: Sampled, leaves: Arrays, *, value: bool = True
 ) -> Jacobian:
-    """The Jacobian of the gradient of a scalar function; aux is `(value, *aux)`. Without `value`
-    only the blocks are used.
-    """
+    """The Jacobian of the gradient; aux is `(value, *aux)`. Without `value` blocks alone count."""
     if outer is inner:
         result = from_engine(inner, "its own Hessian", inner.hessian, function, leaves, value=value)
         if result is not None:
@@ -141,9 +136,7 @@ def hvp(
     *,
     value: bool = True,
 ) -> Pushforward:
-    """The gradients of a scalar function, and its Hessian times directions. Without `value`, the
-    gradients are not used.
-    """
+    """The gradients, and the Hessian times directions. Without `value`, the latter alone."""
     if outer is inner:
         result = from_engine(
             inner, "its own product with the Hessian", inner.hvp, function, leaves, directions
@@ -162,9 +155,7 @@ def hvp(
 
 
 def hessian_diagonal(outer: Backend, inner: Backend, function: Sampled, leaves: Arrays) -> Arrays:
-    """The diagonal of the Hessian of a scalar function; holds at most one chunk of rows in
-    memory.
-    """
+    """The diagonal of the Hessian; holds at most one chunk of rows in memory."""
     if outer is inner:
         step = "its own diagonal of the Hessian"
         result = from_engine(inner, step, inner.second_derivatives, function, leaves, value=False)

@@ -65,8 +65,7 @@ def value_and_derivative(
 def second_derivative(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> Any:
-    """The second derivative of a function of one real number, in the structure of f's value; see
-    `derivative`.
+    """The second derivative of a function of one real number, in the structure of f's value.
 
     >>> from adinterface import AutoFiniteDifferences, second_derivative
     >>> round(second_derivative(lambda x: x**3, AutoFiniteDifferences(), 2.0), 4)

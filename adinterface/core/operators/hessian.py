@@ -42,8 +42,7 @@ class ValueGradientAndHessian(NamedTuple, Generic[Value, Gradient, HessianMatrix
 def hvp(
     f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any
 ) -> Any:
-    """The Hessian of a real scalar function times a vector, without forming the Hessian; of x's
-    type and structure.
+    """The Hessian of a real scalar function times a vector, without forming the Hessian.
 
     x: a tree of arrays. For complex arrays the result is the derivative of the gradient, in the
         gradient's convention.
@@ -70,9 +69,7 @@ def hvp(
 def gradient_and_hvp(
     f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any
 ) -> GradientAndHvp[Any]:
-    """`(gradient, hvp)` from the same evaluations of f; both of x's type and structure. See
-    `hvp`.
-    """
+    """`(gradient, hvp)` from the same evaluations of f, both like x. See `hvp`."""
     both: GradientAndHvp[Any] = run(GRADIENT_AND_HVP, backend, f, (x, v, *constants), kwargs)
     return both
 
@@ -101,9 +98,7 @@ def hessian(
 def value_gradient_and_hessian(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueGradientAndHessian[Any, Any, Any]:
-    """`(value, gradient, hessian)`, with no more evaluations of f than `hessian` alone; see
-    there.
-    """
+    """`(value, gradient, hessian)`, with no more evaluations of f than `hessian` alone."""
     result: ValueGradientAndHessian[Any, Any, Any] = run(
         VALUE_GRADIENT_AND_HESSIAN, backend, f, (x, *constants), kwargs
     )

@@ -104,8 +104,7 @@ class Back(_Map, Generic[Gradients_co]):
 
     @untraced
     def stacked(self, cotangents: Any) -> tuple[Any, ...]:
-        """As a call, for a stack of cotangents: each array and each result has one more leading
-        axis.
+        """As a call, for stacks: each array and each result has one more leading axis.
 
         One batched pass on JAX and torch; one pass for each entry elsewhere.
         """
@@ -149,9 +148,7 @@ class Push(_Map, Generic[Value_co]):
 
     @untraced
     def stacked(self, *tangents: Any) -> Any:
-        """As a call, for stacks of tangents: each array and each result has one more leading
-        axis.
-        """
+        """As a call, for stacks: each array and each result has one more leading axis."""
         return self._apply(
             derive.push_stacked(self._call.plan.backend, self._linear), tangents, stacked=True
         )

@@ -70,9 +70,7 @@ def _require_number(plan: Plan, shape: tuple[int, ...]) -> None:
 def _require_real(
     plan: Plan, remedy: str = "Pass its real and imaginary parts as two real arrays."
 ) -> None:
-    """Derivatives by one number, and second derivatives, with respect to complex numbers are not
-    defined here.
-    """
+    """Derivatives by one number, and second ones, are not defined for complex numbers."""
     if not any(dtype_kind(dtype) == "complex" for dtype in plan.dtypes):
         return
     dtypes = iter(plan.dtypes)

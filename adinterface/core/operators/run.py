@@ -79,17 +79,13 @@ def _in_scope(call: Call, directions: Directions) -> Any:
 
 
 def bound(plan: Plan, call: Call) -> Plan:
-    """The plan with what its operator decides once for a call that has entered, or for a
-    specialization.
-    """
+    """The plan with what its operator decides once for an entered call or a specialization."""
     assert plan.operator.bind is not None
     return plan.of(plan.operator.bind(call, call.leaves))
 
 
 def surrounded(call: Call, arguments: tuple[Any, Any], inside: Callable[[Call], Any]) -> Any:
-    """The results of a call with what surrounds it, from the outermost. inside: evaluates the
-    call.
-    """
+    """The results of a call with what surrounds it. inside: evaluates the call."""
     call.arguments = arguments
     for around in reversed(call.plan.around):
         inside = functools.partial(around, evaluate=inside)
@@ -142,9 +138,7 @@ def _planned(
 
 
 def resolved(row: OperatorRow, auto: AutoBackend) -> tuple[OperatorRow, Engines]:
-    """The row that computes an operator on a backend value, and the engines: an extension may have
-    a row of its own.
-    """
+    """The row that computes an operator on a backend value, perhaps an extension's; the engines."""
     if getattr(auto, "executor", None) is not None:
         spread = function_of_extension("spread")
         if spread is not None:

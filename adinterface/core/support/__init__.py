@@ -1,5 +1,4 @@
-"""What the core itself needs below all: caches, ambient state, records, entry points, keys, words
-of other packages.
+"""What the core itself needs below all.
 
 Imports NumPy and nothing else of this package.
 """

@@ -35,9 +35,7 @@ class Cache(Generic[T]):
         return result
 
     def add(self, key: Hashable, entry: T) -> T:
-        """Add an entry. Returns the entry that another thread has added meanwhile, if there is
-        one.
-        """
+        """Add an entry. Returns that of another thread, if it was first."""
         with self._lock:
             known = self._known.get(key)
             if known is not None:

@@ -26,7 +26,5 @@ def entry_points() -> dict[str, list[EntryPoint]]:
 
 
 def distribution_of(name: str) -> str:
-    """What pip installs for a backend: the distribution that offers it, and so names its engine
-    among what it needs.
-    """
+    """What pip installs for a backend: the distribution that offers it."""
     return next((point.dist.name for point in entry_points().get(name, []) if point.dist), name)

@@ -28,9 +28,7 @@ def packages_of(value: object) -> set[str]:
 
 
 def plain(value: object) -> str | None:
-    """The expression that makes plain arrays, numbers or lists of such an object x; None for
-    anything else.
-    """
+    """The expression that makes plain arrays, numbers or lists of such an x; or None."""
     if isinstance(value, (Set, MappingView, Generator, deque)):
         return "list(x)"
     packages, cls = packages_of(value), type(value)

@@ -1,6 +1,4 @@
-"""The public place of functions and classes: the module from which users import them, and the name
-in a pickle.
-"""
+"""The public place of functions and classes, also in pickles: where users import them."""
 
 from __future__ import annotations
 
@@ -9,8 +7,7 @@ from typing import Any
 
 
 def publish(module: str, members: dict[str, Any]) -> None:
-    """Set `__module__` of what `__all__` lists: pickles, `help` and tracebacks name the public
-    module, not inner files.
+    """Set `__module__` of what `__all__` lists to the public module.
 
     `dir` of the module has these names alone.
     members: the names of the module that calls this in its last line. What `adinterface` itself

@@ -1,6 +1,4 @@
-"""What the running code reports: the steps of engines to a record of `explain`, and the accuracies
-that engines estimate.
-"""
+"""What the running code reports: steps of engines to `explain`, and estimated accuracies."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ def note_step(backend: Any, step: str) -> None:
 
 
 def from_engine(backend: Any, step: str, compute: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """What an engine computes by a formula of its own, or None; adds this step, unless the engine
-    notes steps itself.
-    """
+    """What an engine computes by a formula of its own, or None; notes the step if it did not."""
     record = now().record
     before = 0 if record is None else len(record.steps)
     result = compute(*args, **kwargs)
@@ -46,9 +42,7 @@ def estimating() -> Iterator[list[Any]]:
 
 
 def note_accuracy(make: Callable[[], Any]) -> None:
-    """Note the accuracy of the derivatives just computed. `make` is called only if an operator
-    collects accuracies.
-    """
+    """Note an accuracy. `make` is called only if an operator collects accuracies."""
     collected = [
         each
         for each in (now().accuracies, getattr(now().record, "accuracies", None))

@@ -1,6 +1,4 @@
-"""The cache keys of static values: strings, functions, configuration objects and whatever else is
-no array and no float.
-"""
+"""The cache keys of static values: whatever is no array and no float."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ _PLAIN = frozenset(
 
 
 class Same:
-    """An object as a key: by its hash and equality, or by its identity if it has no hash. The key
-    keeps it alive.
-    """
+    """An object as a key, which keeps it alive: by hash and equality, or else by identity."""
 
     __slots__ = ("_hash", "value")
 

@@ -1,5 +1,4 @@
-"""Trees: an argument is flattened into leaves and a `Structure`, and results are rebuilt on that
-structure.
+"""Trees: arguments are flattened into leaves and a `Structure`, on which results are built.
 
 `recognition` finds the handler of a value, `flattening` flattens a tree, `matching` compares a tree
 with a structure. The users' functions on models and gradients are in `adinterface.tree`. May import

@@ -1,5 +1,4 @@
-"""The common containers: dict, list, tuple, namedtuple, dataclass, attrs, and classes that users
-register.
+"""The common containers, and classes that users register.
 
 May import the contract and `opaque`.
 """
@@ -59,9 +58,7 @@ class _NamedTuple(NodeType):
 
 
 class _Dict(NodeType):
-    """`{"b": x, 1: y}` has the children `(x, y)` and the data `(dict, None, ("b", 1))`, in the
-    order of the dict.
-    """
+    """`{"b": x, 1: y}` has children `(x, y)` and data `(dict, None, ("b", 1))`, in its order."""
 
     def matches(self, value: object) -> bool:
         return type(value) in (dict, OrderedDict, defaultdict)
@@ -87,8 +84,7 @@ class _Dict(NodeType):
 
 
 class _RecordDict(NodeType):
-    """A dataclass that is also a dict of its fields that are not None, such as Hugging Face model
-    outputs.
+    """A dataclass that is also a dict of its fields, such as Hugging Face model outputs.
 
     Its `__init__` keeps attributes and entries equal, so a copy is made by a call of the class.
     """
@@ -112,9 +108,7 @@ class _RecordDict(NodeType):
 
 @functools.lru_cache(maxsize=KEPT_CLASSES)
 def _names(cls: Any) -> tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]:
-    """The names of all fields, of the static ones (`metadata={"static": True}`), and of the cached
-    properties.
-    """
+    """The names of all fields, of static ones, and of cached properties."""
     fields = (
         dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else tuple(cls.__attrs_attrs__)
     )
@@ -123,9 +117,7 @@ def _names(cls: Any) -> tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]:
 
 
 class _Fields(NodeType):
-    """Dataclasses and classes of attrs, rebuilt without `__init__`: no check or default runs on a
-    gradient.
-    """
+    """Dataclasses and attrs, rebuilt without `__init__`: no check runs on a gradient."""
 
     def matches(self, value: object) -> bool:
         declared = dataclasses.is_dataclass(value) or hasattr(type(value), "__attrs_attrs__")
@@ -175,9 +167,7 @@ class _Fields(NodeType):
 
 
 class Attributes(_Fields):
-    """A class given to `register_node(cls, fields=...)`: attributes that are not named are children
-    in a Constant.
-    """
+    """A class registered with `fields`: other attributes are children in a Constant."""
 
     def __init__(self, cls: type, names: Iterable[str]):
         self.cls: type = cls

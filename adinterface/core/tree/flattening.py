@@ -78,22 +78,17 @@ _ARGUMENTS, _INSIDE, _CONSTANT = (
 
 
 def is_promoted(dtype: str) -> bool:
-    """Whether an argument of this dtype, `int` for a Python int, is differentiated as a float. No
-    leaf inside a tree is.
-    """
+    """Whether an argument of this dtype, not a leaf inside a tree, is made a float."""
     return dtype_kind(dtype) == "integer"
 
 
 def is_differentiated(dtype: str, *, alone: bool) -> bool:
-    """Whether numbers of this dtype have a derivative. alone: whether they are a whole argument,
-    and may be promoted.
-    """
+    """Whether numbers of this dtype have a derivative. alone: they are a whole argument."""
     return dtype_kind(dtype) in ("real", "complex") or (alone and is_promoted(dtype))
 
 
 class Flattening:
-    """One traversal of trees. It decides for each value whether it is a leaf, a node or a static
-    value.
+    """One traversal of trees, which decides for each value: a leaf, a node or a static value.
 
     With `leaves`, leaves are appended to that list, and static values stay in the structures.
     Without, each leaf and each static value gets a slot, and structures keep no value alive. A
@@ -209,9 +204,7 @@ class Flattening:
         differentiated: bool,
         reason: str = "",
     ) -> Structure:
-        """Keep a value as a leaf or in a slot, and return its place. reason: why it is static;
-        empty for a numeric leaf.
-        """
+        """Keep a leaf, or a static value with its reason, and return its place."""
         if self._leaves is not None:
             if library is None or reason:
                 return Static(value, reason)
@@ -284,8 +277,7 @@ def _is_keyed(node_type: NodeType, data: Any) -> bool:
 
 
 class Signature(Flattening):
-    """The key of the plan of a call with such arguments, from structure, dtypes and shapes; and the
-    values of the slots.
+    """The key of the plan of such calls: structure, dtypes, shapes; and the values of the slots.
 
     Raises Unkeyed for a value that cannot be compared, and the errors of flattening.
     """
@@ -337,8 +329,7 @@ def flatten(
     alone: bool = False,
     with_frozen: bool = False,
 ) -> tuple[Structure, list[Leaf]]:
-    """The structure of a tree, and its numeric leaves in order, appended to `leaves` if that is
-    given.
+    """The structure of a tree, and its numeric leaves in order, appended to `leaves` if given.
 
     name: of the tree, in error messages. alone: whether the tree is a whole argument, which is
         promoted if it is an integer.
@@ -351,9 +342,7 @@ def flatten(
 
 
 def refuse_endless(path: str, root: Any) -> None:
-    """After a RecursionError: raise TreeError for a value that contains itself, or is nested too
-    deep for Python.
-    """
+    """After a RecursionError: raise TreeError for an endless value, or one nested too deep."""
     depth = 0
     above: dict[int, str] = {}  # the nodes between the root and this one, with the key of each
     done: set[int] = set()

@@ -32,9 +32,7 @@ Fits = Callable[[Any, Any, str, str], None]
 
 
 class Matcher(ABC):
-    """Walks a structure and another tree together. A subclass defines the errors where the two
-    differ.
-    """
+    """Walks a structure and another tree. A subclass defines the errors where they differ."""
 
     #: Whether containers must have the same class. Otherwise an OrderedDict matches a dict.
     strict: ClassVar[bool] = False
@@ -44,8 +42,7 @@ class Matcher(ABC):
     def walk(
         self, structure: Structure, other: Any, path: str
     ) -> Iterator[tuple[str, Structure, Any]]:
-        """The path of each place, the place, and the other tree's value there, or None. A Constant
-        is one place.
+        """Each place with its path and the other tree's value, or None. A Constant is one place.
 
         The structure of `[x, {"a": y}]` and `[1, {"a": 2}]` give `("[0]", place, 1)` and
         `("[1]['a']", place, 2)`.
@@ -101,9 +98,7 @@ class Matcher(ABC):
     def of_other_keys(
         self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str
     ) -> Exception:
-        """The error for a container with other children. keys, seen: the expected and the actual
-        paths.
-        """
+        """The error for a container with other children. keys: the expected paths."""
 
 
 # Trees of the user
@@ -135,8 +130,7 @@ def flatten_tree(tree: Any) -> tuple[Structure, list[Leaf]]:
 
 
 def rebuild(structure: Structure, values: Iterator[Any]) -> Any:
-    """The user's tree with other leaves. Constants stay wrapped; static values are shared with the
-    first tree.
+    """The user's tree with other leaves. Constants stay wrapped; static values are shared.
 
     An object that f may write to, and that is at several places of the first tree, is one object
     here, too.
@@ -160,8 +154,7 @@ def along(
     any_value: bool = False,
     fits: Fits | None = None,
 ) -> list[Any]:
-    """Another tree's value for each leaf; None where it has none, or where the leaf is in a
-    Constant.
+    """Another tree's value for each leaf; None where it has none, or in a Constant.
 
     leaves: those of the structure. fits: a further check of two leaves, such as `require_shape`.
     Raises TreeError, naming both trees, for another structure, or without `any_value` for a value

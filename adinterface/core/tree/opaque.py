@@ -58,8 +58,7 @@ def is_number(value: object) -> bool:
 
 
 def buffer_has_floats(value: object) -> bool | None:
-    """Whether a value that NumPy can convert (`array.array`, `memoryview`, pandas) has a floating
-    dtype.
+    """Whether a value that NumPy can convert, such as a `memoryview`, has a floating dtype.
 
     None for any other value.
     """
@@ -87,8 +86,7 @@ def buffer_has_floats(value: object) -> bool | None:
 def hidden(
     value: object, is_array: Callable[[object], bool], *, numbers: bool = False
 ) -> str | None:
-    """The path inside an opaque object to a floating array, or with `numbers` to a number; None if
-    there is none.
+    """The path in an opaque object to a floating array, or with `numbers` to a number; or None.
 
     `".layers[0]"` for an object whose attribute `layers` is a list of arrays.
     """

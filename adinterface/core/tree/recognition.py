@@ -90,8 +90,7 @@ def register_stand_in(
     flatten: Callable[[T], tuple[Iterable[Any], Any]],
     unflatten: Callable[[Any, Sequence[Any]], T],
 ) -> None:
-    """As `register_node`, for a class of this package that wraps one array and is accepted wherever
-    an array is expected.
+    """As `register_node`, for a class of ours that wraps one array and is accepted as an array.
 
     Called at import, so it does not load engines.
     """
@@ -120,8 +119,7 @@ def handler_of(
     alone: bool = False,
     path: Callable[[], str] = lambda: "argument",
 ) -> Library | NodeType | None:
-    """The handler of this value: the library of a leaf, the type of a node, or None for an opaque
-    value.
+    """The library of a leaf, the type of a node, or None for an opaque value.
 
     With `scan`, an opaque object that holds floating arrays raises NotDifferentiableError. alone:
     whether the value is a whole argument, for which an object that holds numbers raises, too.
@@ -229,9 +227,7 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
 
 
 def _or_dataclass(cls: type) -> str:
-    """A remedy for a class that the user can edit; empty for a class of Python or of an installed
-    package.
-    """
+    """A remedy for a class that the user can edit; empty for a class of a package."""
     module = sys.modules.get(cls.__module__)
     if cls.__module__ == "__main__":
         return ", make it a dataclass"
@@ -255,9 +251,7 @@ def is_floating_array(value: object) -> bool:
 
 
 def refuse_hidden_arrays(value: object, where: str, owner: object) -> None:
-    """Raise NotDifferentiableError for an attribute of `owner` that holds a floating array without
-    being a field.
-    """
+    """Refuse an attribute of `owner` that holds a floating array without being a field."""
     inner = (
         ""
         if is_floating_array(value) or buffer_has_floats(value)

@@ -53,9 +53,7 @@ class LeafSpec:
         return next(gradients) if self.differentiated else None
 
     def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
-        """Computes bottom-up: `place` for each place, `node` for each node with the results of its
-        children.
-        """
+        """Computes bottom-up: `place` for each place, `node` for a node and its results."""
         return place(self)
 
     def places(self, path: str) -> Iterator[tuple[str, Structure]]:
@@ -90,9 +88,7 @@ CALL_DATA = object()
 
 
 class Node:
-    """A container as a structure: its type, the data that the type needs to build it again, and its
-    class.
-    """
+    """A container as a structure: its type, the data to build it again, and its class."""
 
     __slots__ = (
         "_keys",
@@ -214,9 +210,7 @@ class Marker(NodeType):
 
 
 def is_stateful(node_type: NodeType) -> bool:
-    """Whether f may write into such objects: something surrounds their calls, and they are no
-    markers, which f does not see.
-    """
+    """Whether f may write into such objects: something surrounds their calls; f sees no marker."""
     return "around" in node_type.gives and not isinstance(node_type, Marker)
 
 
@@ -248,9 +242,7 @@ class CallData(NamedTuple):
 
 
 def is_in_front(value: Any) -> bool:
-    """Whether a slot's value is no child, but what builds the gradient of a node: an owner, or
-    data.
-    """
+    """Whether a slot's value is no child, but builds the gradient of a node: owner, data."""
     return type(value) is Owner or (type(value) is CallData and not value.constant)
 
 
@@ -266,9 +258,7 @@ class Leaf:
 
 
 class Slot(NamedTuple):
-    """The place of a leaf, or of a static value, in the arguments of a plan. It keeps no value
-    alive.
-    """
+    """The place of a leaf or a static value in a plan. It keeps no value alive."""
 
     #: None for a static value.
     library: Library | None

@@ -39,7 +39,7 @@ from adinterface import (
     second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.tools.facts import operations
+from adinterface.tools.facts import operator_rows
 
 
 def first(backend):
@@ -79,12 +79,12 @@ def test_back_and_push_say_what_they_are():
 WORDS = ["x", "v", "self", "f", "backend", "args", "operator", "tangents", "kwargs", "values"]
 
 
-@pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
-def test_fs_keywords_may_have_any_name(operation):
+@pytest.mark.parametrize("row", operator_rows(), ids=lambda row: row.name)
+def test_fs_keywords_may_have_any_name(row):
     def scaled(x, /, **keywords):
         return array_namespace(x).sum(x * x) * sum(keywords.values())
 
-    operator, _, args = example_of(operation)
+    operator, _, args = example_of(row)
     backend, words = AutoAutograd(), dict.fromkeys(WORDS, 0.25)
     operator(scaled, backend, *args, **words)
     prepare(operator, scaled, backend, *args, **words)(*args, **words)

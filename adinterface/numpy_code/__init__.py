@@ -91,7 +91,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
         forget()
         outermost = here.reached is None
         if outermost:
-            here.reached, here.texts, here.gaps = {}, set(), False
+            here.reached, here.gaps = {}, False
         kept = None
         try:
             with within(CORE, now()._replace(wrap=_taken)):

@@ -4,7 +4,6 @@ protocols.
 
 from __future__ import annotations
 
-import itertools
 import operator
 import sys
 from collections.abc import Callable, Iterator
@@ -36,12 +35,12 @@ from .names import (
     takes_axes,
 )  # fmt: skip
 from .refusals import (
+    KEPT,
     NO_NUMBER,
     expression,
     here,
     in_deep_code,
     instead_of_leaving,
-    is_formatting,
     note_unknown,
     of_key,
     of_subclass,
@@ -78,7 +77,6 @@ PRODUCTS: list[Callable[..., Any]] = []
 #: How operators, `item` and `tolist` make Python numbers in code that runs as a copy; set by
 #: `python_numbers`.
 OF_PYTHON: dict[str, Callable[..., Any]] = {}
-_UNKNOWN = itertools.count()
 #: Keywords of ufuncs that change nothing here as long as they have these values.
 _HARMLESS: dict[str, Any] = {
     "casting": ("same_kind", "unsafe"),
@@ -371,24 +369,25 @@ class NumpyArray(Storage):
     def __contains__(self, value: Any) -> bool:
         return bool(np.any(self == value))
 
-    # Text, which has no derivative: that of the numbers. Unknown numbers must not have the same
-    # text: it may be a key.
+    # Text has no derivative. Code that runs as a copy may use it as a key, or read it back.
 
     def __repr__(self) -> str:
-        if in_deep_code():
-            return noted_text(self, repr(in_text(self)))
+        if here.running:
+            return repr(self._in_text("repr(x)"))
         numbers = known_numbers(self)
-        return (
-            f"NumpyArray({self._array!r}, unknown {next(_UNKNOWN)})"
-            if numbers is None
-            else f"NumpyArray({numbers[()]!r})"
-        )
+        return f"NumpyArray({self._array!r})" if numbers is None else f"NumpyArray({numbers[()]!r})"
 
     def __str__(self) -> str:
-        return noted_text(self, str(in_text(self)))
+        return str(self._in_text("str(x)"))
 
     def __format__(self, spec: str) -> str:
-        return noted_text(self, format(in_text(self), spec))
+        return format(self._in_text("format(x)"), spec)
+
+    def _in_text(self, what: str) -> Any:
+        """The plain array or number of which NumPy or Python would write the text."""
+        if here.running and self._traced() and self.dtype.kind in "fc":
+            raise NumpyCodeError(of_key(expression() or what))
+        return as_plain(self, np.asarray(settled_number(self)))
 
     def __copy__(self) -> NumpyArray:
         return NumpyArray(self._array, self._engine)
@@ -475,12 +474,6 @@ class NumpyArray(Storage):
         raise NumpyCodeError(of_key("bytes(x)"))
 
     def __float__(self) -> float:
-        if is_formatting(sys._getframe(1)):
-            number = float(settled_number(self))
-            # any of them may be the text
-            for form in (f"%.{digits}{kind}" for digits in range(18) for kind in "efg"):
-                noted_text(self, form % number)
-            return number
         self._refuse_if_traced("makes a Python number of it", NO_NUMBER)
         return float(self._array)
 
@@ -559,9 +552,10 @@ class NumpyArray(Storage):
         write(self, index, value)
 
     def __getattr__(self, name: str) -> Any:
-        # of a view whose root has been written to since
-        if name == "_array" and self._view is not None:
-            return refresh(self)
+        if name == "_array":
+            if self._view is None:  # emptied at the end of a call
+                raise NumpyCodeError(KEPT)
+            return refresh(self)  # of a view whose root has been written to since
         if here.refused is not None and hasattr(type(self), name):
             # While C code ignores an error, CPython may not find what a base class has
             # (`_PyType_Lookup`).
@@ -646,36 +640,6 @@ def known_numbers(x: Any) -> np.ndarray[Any, Any] | None:
         if numbers is None
         else np.array(library.to_numpy(numbers) if isinstance(numbers, library.types) else numbers)
     )
-
-
-def in_text(x: NumpyArray) -> Any:
-    """The plain array or number of which NumPy or Python would write the text. Raises
-    NumpyCodeError where it is unknown.
-    """
-    return as_plain(x, np.asarray(settled_number(x)))
-
-
-def noted_text(x: NumpyArray, text: str) -> str:
-    """The text, recorded if x is differentiated: what f keeps under it belongs to one call."""
-    if here.reached is not None and x._traced():
-        here.texts.add(text)
-    return text
-
-
-def not_of_text(value: Any) -> Any:
-    """A value of which code makes a number. Raises NumpyCodeError for the text of a number that is
-    differentiated.
-    """
-    if not isinstance(value, str) or here.reached is None:
-        return value
-    # such as +1.5E+00 for 1.5e+00
-    if value.strip() in here.texts or value.strip().lower().lstrip("+0") in here.texts:
-        raise NumpyCodeError(
-            f"numpy_function: {expression() or 'this'} reads a number that is differentiated back"
-            " from its text, which has no derivative. Leave the number as it is, or use"
-            " AutoFiniteDifferences()."
-        )
-    return value
 
 
 def as_plain(x: NumpyArray, numbers: np.ndarray[Any, Any]) -> Any:

@@ -28,9 +28,6 @@ class Ambient(threading.local):
     #: By identity, the user's objects that copied code has reached in this call, and their length
     #: then; None outside of calls.
     reached: dict[int, tuple[Any, int]] | None = None
-    #: The texts that this call has made of numbers that are differentiated, which may be keys of a
-    #: cache.
-    texts: set[str]
     #: Whether this call has computed with plain data that are NaN (`gaps`).
     gaps = False
     #: Whether a copy of a function runs (`telling_unknown`), and the first error in it that says
@@ -286,9 +283,18 @@ def _raising(error: BaseException, others: frozenset[str]) -> tuple[FrameType | 
 
 def of_key(what: str) -> str:
     return (
-        f"numpy_function: {what} makes bytes, digits or a key of what is differentiated, which have"
+        f"numpy_function: {what} makes text, bytes or a key of what is differentiated, which have"
         " no derivative. Make them before the call, of the plain numbers, and pass them to f."
+        " print(x) shows numbers."
     )
+
+
+#: What f has left in an object of the user's.
+KEPT = (
+    "numpy_function: f keeps what it computes in an object that outlives the call, and a compiled"
+    " or batched call does not know the numbers. Return it beside the value, or call f without"
+    " preparing it."
+)
 
 
 _BEFORE = (
@@ -354,20 +360,6 @@ def _expression_at(frame: FrameType | None, instruction: int) -> str:
     # the second from Python 3.12 on
     writes = dis.opname[code.co_code[instruction]] in ("STORE_SUBSCR", "STORE_SLICE")
     return source + (" = ..." if source and writes else "")
-
-
-def is_formatting(frame: FrameType) -> bool:
-    """Whether it is `text % x` or `text %= x`, which asks for float(x)."""
-    code = frame.f_code.co_code[frame.f_lasti : frame.f_lasti + 2]
-    return dis.opname[code[0]] == "BINARY_OP" and code[1] in _REMAINDERS
-
-
-_REMAINDERS = {
-    part.arg
-    for sign in ("%", "%=")
-    for part in dis.Bytecode(f"a {sign} b")
-    if part.opname == "BINARY_OP"
-}
 
 
 def source_at(

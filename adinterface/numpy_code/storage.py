@@ -339,6 +339,11 @@ def _is_fresh(x: Storage) -> bool:
     return True
 
 
+def is_emptied(x: Storage) -> bool:
+    """Whether the array has been taken away, because it is of a call that has ended."""
+    return x._view is None and not _is_fresh(x)
+
+
 def refresh(x: Storage) -> Any:
     """The array of a view whose root has been written to."""
     assert x._view is not None

@@ -111,7 +111,7 @@ def test_program(f, backend):
 # ------------------------------------------------------------------------------------------------
 
 KEY = (
-    "makes bytes, digits or a key of what is differentiated, which have no derivative. Make them"
+    "makes text, bytes or a key of what is differentiated, which have no derivative. Make them"
     " before the call, of the plain"
 )
 CODE = "needs plain arrays or numbers of Python, which those here are not"

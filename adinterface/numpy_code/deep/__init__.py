@@ -10,8 +10,8 @@ special class, runs unchanged and refuses differentiated arrays.
 The three functions here are the entry: nothing else of adinterface imports a module of this folder.
 `copier` makes copies, for both. `writing` defines the replacements in code that writes to arrays,
 `copies` those in code with deep=True. The latter are in `globals`, `classes`, `builtin_names`,
-`numpy_names`, `math_names`, `scipy_names` and `digests`. `subclasses` is for those of ndarray.
-`bytecode` reads bytecode. May import what `numpy_code` may, and its arrays.
+`numpy_names`, `math_names` and `scipy_names`. `subclasses` is for those of ndarray. `bytecode`
+reads bytecode. May import what `numpy_code` may, and its arrays.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..array import NumpyArray, not_of_text, pretended
+from ..array import NumpyArray, as_plain, known_numbers, pretended
 from ..array_like import array_of
 from ..python_numbers import is_python_number, python_number
 from .globals import Globals, Of
@@ -26,7 +26,7 @@ def _number(real: type, dtype: type) -> Callable[..., Any]:
             if x.size != 1:
                 raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
             return python_number(np.reshape(x, ()).astype(dtype))
-        return real(*map(not_of_text, args))
+        return real(*args)
 
     return make
 
@@ -37,7 +37,7 @@ _one_complex = _number(complex, np.complex128)
 
 def _complex(real: Any = 0, imag: Any = None) -> Any:
     if not (type(real) is NumpyArray or type(imag) is NumpyArray):
-        return complex(not_of_text(real)) if imag is None else complex(real, imag)
+        return complex(real) if imag is None else complex(real, imag)
     return _one_complex(real) if imag is None else _one_complex(real) + 1j * FLOAT(imag)
 
 
@@ -78,6 +78,14 @@ def has_attribute(x: Any, name: str) -> bool:
     return hasattr(pretended(x)(0) if isinstance(x, NumpyArray) else x, name)
 
 
+def _shown(x: Any) -> Any:
+    """What print writes: the numbers, or what the engine writes while they are unknown."""
+    if type(x) is not NumpyArray:
+        return x
+    numbers = known_numbers(x)
+    return x._array if numbers is None else as_plain(x, numbers)
+
+
 def builtin_names(of: Of) -> dict[str, Any]:
     """The built-in names, some of them replaced."""
 
@@ -112,9 +120,7 @@ def builtin_names(of: Of) -> dict[str, Any]:
         "getattr": get_attribute,
         "hasattr": has_attribute,
         "type": standing(type, get_type),
-        "print": lambda *args, **kwargs: print(
-            *[x._array if unknown(x) else x for x in args], **kwargs
-        ),
+        "print": lambda *args, **kwargs: print(*map(_shown, args), **kwargs),
         "max": _extreme(max, "__gt__"),
         "min": _extreme(min, "__lt__"),
         "__import__": import_,

@@ -18,7 +18,7 @@ from ..array import NumpyArray, as_plain, known_numbers
 from ..array_like import ArrayHolder, with_each
 from ..engine import OFFERS
 from ..made_array import array_of_engine, captured, plain
-from . import builtin_names, classes, digests, math_names, numpy_names, scipy_names, subclasses
+from . import builtin_names, classes, math_names, numpy_names, scipy_names, subclasses
 from .bytecode import assigns_to_globals
 from .compiled import Compiled, Offered, settled
 from .copier import FunctionCopy, copied
@@ -43,7 +43,7 @@ class Copies:
         self._assigned: dict[int, Globals] = {}
         self._builtins = builtin_names.builtin_names(self.of)
         self._by_identity.update(numpy_names.stand_ins(self.of))
-        self._by_identity.update(math_names.stand_ins() | digests.stand_ins())
+        self._by_identity.update(math_names.stand_ins())
         for name in ("float", "complex", "type"):
             real = getattr(builtins, name)
             self._by_identity[id(real)] = (real, self._builtins[name])
@@ -239,11 +239,7 @@ class Copies:
         if type(value) is ModuleView:
             return value
         name = value.__name__
-        if (
-            not reached(name)
-            and name not in ("cmath", "hashlib", "json", "math")
-            and top_of(name) != "numpy"
-        ):
+        if not reached(name) and name not in ("cmath", "math") and top_of(name) != "numpy":
             return value
         return self._keep(value, ModuleView(value, self.of, self._scopes))
 

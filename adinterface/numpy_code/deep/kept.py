@@ -12,19 +12,17 @@ import collections
 import contextlib
 import functools
 import operator
-import re
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from ...core.contract.errors import NumpyCodeError
-from ..array import COMPARISONS, SIGNS, NumpyArray, as_plain, known_numbers
+from ..array import NumpyArray, as_plain, known_numbers
 from ..array_like import ArrayHolder, with_each
 from ..made_array import MadeArray
-from ..names import ARITHMETIC
-from ..refusals import here
+from ..refusals import KEPT, here
+from ..storage import is_emptied
 from .copier import is_filled
 from .plain import PLAIN
 
@@ -46,7 +44,10 @@ def note(holder: Any) -> None:
             len(holder) if issubclass(type(holder), _CONTAINERS) else 0,
         )
         # an argument of f, or made by f
-        if any(type(part) is NumpyArray for part in _entries(holder, type(holder))[1]):
+        if any(
+            type(part) is NumpyArray and not is_emptied(part)
+            for part in _entries(holder, type(holder))[1]
+        ):
             here.reached[id(holder)] = holder, NOT_THE_USERS
         for part in _parts(holder, type(holder)):
             if type(part) not in PLAIN and not issubclass(type(part), _NO_HOLDERS):
@@ -77,8 +78,6 @@ def with_numbers(reached: dict[int, tuple[Any, int]]) -> str | None:
     search = _Search(reached)
     for holder, length in reached.values():
         if length != NOT_THE_USERS:
-            if here.texts and issubclass(type(holder), dict):
-                search.keys(holder, length)
             search.inside(holder, length if length > LONGEST else 0)
     return search.refusal
 
@@ -91,26 +90,6 @@ class _Search:
         self._done = {key for key, (_, length) in reached.items() if length != NOT_THE_USERS}
         self.refusal: str | None = None
 
-    def keys(self, holder: dict[Any, Any], length: int) -> None:
-        """Removes the entries of a cache by the text of numbers: they have derivatives in this call
-        alone.
-        """
-        texts = "|".join(re.escape(text) for text in here.texts if "." in text or "e" in text)
-        made_of_numbers = re.compile(rf"(?<![\d.])({texts})(?!\d)" if texts else "(?!)")
-        for n, key in enumerate(list(holder)):
-            if any(
-                type(part) is str and made_of_numbers.search(part)
-                for part in (key if type(key) is tuple else (key,))
-            ):
-                if n < length:
-                    self.refusal = (
-                        "numpy_function: f has a dict with results under the text of numbers that"
-                        f" are differentiated, and one for {key!r} from before this call, which has"
-                        " no derivative. Empty the dict before the call."
-                    )
-                else:
-                    dict.__delitem__(holder, key)
-
     def inside(self, holder: Any, start: int = 0) -> None:
         """Replaces arrays in a holder. start: where the entries begin that may be containers with
         arrays.
@@ -120,45 +99,41 @@ class _Search:
             return
         for n, (key, value) in enumerate(zip(keys, values)):
             if n >= start or type(value) in (NumpyArray, MadeArray):
-                number = self._replaced(value, holder, key)
+                number = self._replaced(value, holder)
                 if number is not value:
                     assign(holder, key, number)
 
-    def _replaced(self, value: Any, holder: Any, key: Any) -> Any:
+    def _replaced(self, value: Any, holder: Any) -> Any:
         cls = type(value)
         if cls is MadeArray:
             return value._array
         if cls is NumpyArray:
-            numbers = None
-            # of an engine, where it belongs to an inner derivative
-            with contextlib.suppress(TypeError, RuntimeError):
-                numbers = known_numbers(value)
-            if numbers is not None:
-                return as_plain(value, numbers)
-            owner = (
-                f"class {holder.__qualname__}"
-                if isinstance(holder, type)
-                else type(holder).__qualname__
-            )
-            refusal = (
-                f"numpy_function: f keeps what it computes in {key!r} of the {owner}, which"
-                " outlives the call, and a compiled or batched call does not know the numbers."
-                " Return it beside the value, or call f without preparing it."
-            )
-            length = self._reached.get(id(holder), (holder, 0))[1]
-            # a record; an attribute may be a cache
-            if issubclass(type(holder), _SEQUENCES) and length != NOT_THE_USERS:
-                self.refusal = refusal
-            return Refusing(refusal)
+            return value if is_emptied(value) else self._number(value, holder)
         if issubclass(cls, ArrayHolder):
-            numbers = self._replaced(value._inner, holder, key)
+            numbers = self._replaced(value._inner, holder)
             value = of_subclass(value, numbers) if isinstance(numbers, np.ndarray) else numbers
             cls = type(value)
         if issubclass(cls, tuple):
-            return with_each(lambda part: self._replaced(part, holder, key), value)
+            return with_each(lambda part: self._replaced(part, holder), value)
         if _may_hold(cls) and id(value) not in self._done:
             self._done.add(id(value))
             self.inside(value)
+        return value
+
+    def _number(self, value: NumpyArray, holder: Any) -> Any:
+        """The number of an engine's array; itself, emptied, if that is unknown: any use of it is
+        refused.
+        """
+        # of an engine, where it belongs to an inner derivative
+        with contextlib.suppress(TypeError, RuntimeError):
+            if (numbers := known_numbers(value)) is not None:
+                return as_plain(value, numbers)
+        length = self._reached.get(id(holder), (holder, 0))[1]
+        # a record; an attribute may be a cache
+        if issubclass(type(holder), _SEQUENCES) and length != NOT_THE_USERS:
+            self.refusal = KEPT
+        value._view = None
+        del value._array
         return value
 
 
@@ -200,39 +175,6 @@ def of_subclass(holder: Any, numbers: np.ndarray[Any, Any]) -> Any:
     if hasattr(made, "__dict__"):
         made.__dict__.update(holder.__dict__)
     return made
-
-
-class Refusing:
-    """In place of a value that there is not, as after a compiled call: any use is refused."""
-
-    def __init__(self, refusal: str):
-        self._refusal = refusal
-
-    def _refuse(self, *args: Any) -> Any:
-        raise NumpyCodeError(self._refusal)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self._refuse()
-
-
-_USES = (
-    "array",
-    "bool",
-    "bytes",
-    "complex",
-    "float",
-    "format",
-    "getitem",
-    "hash",
-    "int",
-    "iter",
-    "len",
-    "str",
-)
-for _name in (*ARITHMETIC, *(f"r{name}" for name in ARITHMETIC), *COMPARISONS, *SIGNS, *_USES):
-    setattr(Refusing, f"__{_name}__", Refusing._refuse)
 
 
 #: Of SciPy's classes for engines, such as splines.

@@ -1,10 +1,9 @@
-"""Functions of `math`, `cmath` and `json` on an engine's arrays."""
+"""Functions of `math` and `cmath` on an engine's arrays."""
 
 from __future__ import annotations
 
 import cmath
 import functools
-import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
-from ..array import NumpyArray, in_text, noted_text
-from ..array_like import arrays_in, with_each
+from ..array import NumpyArray
+from ..array_like import arrays_in
 from ..made_array import array_of_engine, plain
 from ..python_numbers import checked, python_number
 from ..refusals import expression
@@ -186,21 +185,4 @@ def stand_ins() -> dict[int, tuple[Any, Any]]:
         (cmath.phase, np.angle),
         (cmath.rect, lambda r, phi: r * np.exp(1j * phi)),
     ]
-    known = {id(real): (real, _following(real, ours)) for real, ours in pairs}
-    return known | {id(real): (real, _of_text(real)) for real in (json.dump, json.dumps)}
-
-
-def _of_text(real: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that writes numbers as text."""
-
-    def told(value: Any) -> Any:
-        if not isinstance(value, NumpyArray):
-            return with_each(told, value)
-        number = in_text(value)
-        noted_text(
-            value,
-            json.dumps(number.tolist() if isinstance(number, (np.ndarray, np.generic)) else number),
-        )
-        return number
-
-    return functools.wraps(real)(lambda *args, **keywords: real(*map(told, args), **keywords))
+    return {id(real): (real, _following(real, ours)) for real, ours in pairs}

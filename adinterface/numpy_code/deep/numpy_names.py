@@ -14,7 +14,7 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from ...core.contract.errors import NumpyCodeError
 from .. import array_makers
-from ..array import NumpyArray, known_numbers, not_of_text, pretended, settled_number
+from ..array import NumpyArray, known_numbers, pretended, settled_number
 from ..array_like import holder_among
 from ..array_makers import asarray
 from ..made_array import array_of_engine, made, plain
@@ -271,7 +271,7 @@ def number_class(real: type[np.generic]) -> Callable[..., Any]:
 
     def make(x: Any = 0, *args: Any) -> Any:
         x = assembled(x)
-        return x.astype(real) if type(x) is NumpyArray else real(not_of_text(plain(x)), *args)
+        return x.astype(real) if type(x) is NumpyArray else real(plain(x), *args)
 
     return make
 

@@ -8,7 +8,6 @@ Here is what most programs need. Named modules have the rest: `rules`, `loops`, 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from . import batching as _batching
 from . import integrations as integrations
 from . import rules as rules
 from . import scipy as scipy
@@ -81,9 +80,7 @@ from .rules import array_namespace, rule
 from .sparse import AutoSparse
 
 #: What extensions add to the core: operators around operators, and functions that it calls by name.
-_REGISTRY.extend(
-    outer={batched: _read_batched}, **_batching.FUNCTIONS, **rules.FUNCTIONS, **sparse.FUNCTIONS
-)
+_REGISTRY.extend(outer={batched: _read_batched}, **rules.FUNCTIONS, **sparse.FUNCTIONS)
 
 if _TYPE_CHECKING:
     from . import fit as fit

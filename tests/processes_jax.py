@@ -202,35 +202,6 @@ def what_would_be_gathered_is_refused():
         assert found.sharding == everywhere.sharding
 
 
-def outer(x):
-    return jnp.outer(jnp.sin(x), jnp.exp(x))
-
-
-def columns_and_entries_on_the_devices_of_a_mesh():
-    """The same to the last bit on two devices and on eight; results lie where they would
-    without.
-    """
-    calls = (
-        lambda backend, x: jacobian(outer, backend, x)[0],
-        lambda backend, x: jacobian(
-            lambda x: jnp.stack([jnp.sum(jnp.sin(x)), jnp.prod(x)]), backend, x
-        )[0],
-        lambda backend, x: batched(
-            gradient, lambda w, x: jnp.sum(jnp.sin(w * x)), backend, x, Constant(Each(outer(x)))
-        )[0],
-    )
-    meshes = [jax.make_mesh((n,), ("d",), devices=jax.devices()[:n]) for n in (2, 8)]
-    for x in (X, jax.device_put(jnp.asarray(X), jax.devices()[3])):
-        for call in calls:
-            plain = call(AutoJax(), x)
-            two, eight = (call(AutoJax(executor=mesh), x) for mesh in meshes)
-            np.testing.assert_allclose(two, plain, rtol=1e-12)
-            assert np.asarray(two).tobytes() == np.asarray(eight).tobytes()
-            assert type(two) is type(plain)
-            if isinstance(plain, jax.Array):
-                assert two.sharding == plain.sharding == eight.sharding
-
-
 ON_DEVICES = {
     "Auto axes": lambda: on_a_mesh(AxisType.Auto),
     "Explicit axes": lambda: on_a_mesh(AxisType.Explicit),
@@ -239,7 +210,6 @@ ON_DEVICES = {
     "leaves that lie differently": a_tree_of_leaves_that_lie_differently,
     "donated leaves": a_prepared_call_inside_a_step_that_donates,
     "what would be gathered": what_would_be_gathered_is_refused,
-    "a mesh as executor": columns_and_entries_on_the_devices_of_a_mesh,
 }
 
 

@@ -35,7 +35,7 @@ from .whole_step import WholeStep
 _NUMBERS = (float, complex, np.ndarray, jax.Array)
 
 #: The options of AutoJax that change nothing in a compiled whole step. Others take the general way.
-_AS_THEY_ARE = {"mode", "chunk_size", "executor"}
+_AS_THEY_ARE = {"mode", "chunk_size"}
 
 
 class Optax:

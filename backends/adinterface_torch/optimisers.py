@@ -36,7 +36,7 @@ from .recording import depth, recorded
 
 #: The options of AutoTorch that a whole step heeds, or that change nothing in one gradient. Others
 #: take the general way.
-_AS_THEY_ARE = {"mode", "compile", "chunk_size", "executor"}
+_AS_THEY_ARE = {"mode", "compile", "chunk_size"}
 
 
 class TorchOptim:

@@ -986,10 +986,10 @@ def threads(case: Case) -> None:
 @check(
     with_fields("gradient", "jacobian", order=1),
     share=8,
-    condition=lambda scenario, backend: _divides(scenario, backend),
+    condition=lambda scenario, backend: getattr(backend, "executor", ...) is None,
 )
 def workers(case: Case) -> None:
-    """Computed in parts on workers, the result is the same, and equal to the bit for any number of
+    """Evaluated on workers, the result is the same, and equal to the bit for any number of
     workers.
     """
     results = []
@@ -1000,15 +1000,6 @@ def workers(case: Case) -> None:
     for part, got in results[0].items():
         assert_close(got, expected[part], part, case.rtol(), case.scale(expected))
         assert_close(results[1][part], got, f"{part}, by three workers", 0.0)
-
-
-def _divides(scenario: Scenario, backend: AutoBackend) -> bool:
-    """Whether workers can share the work of the operator: Jacobians, and the evaluations of
-    differences.
-    """
-    if getattr(backend, "executor", ...) is not None:
-        return False
-    return "jacobian" in fields_of(row_of(scenario)) or find(backend).estimates
 
 
 @check(share=8)

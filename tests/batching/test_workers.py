@@ -155,9 +155,7 @@ class Watched(concurrent.futures.ThreadPoolExecutor):
         lambda auto: second_derivative(lambda t: math.sin(t) * t, auto, 0.7),
         lambda auto: gradient(lambda x: wave(x) + (gradient(wave, auto, x)[0] ** 2).sum(), auto, X),
         lambda auto: jacobian(
-            lambda x: jacobian(neutral_waves, AutoTorch(executor=auto.executor), x)[0].ravel(),
-            auto,
-            X,
+            lambda x: jacobian(neutral_waves, AutoTorch(), x)[0].ravel(), auto, X
         ),
     ],
     ids=[

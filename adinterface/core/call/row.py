@@ -76,9 +76,7 @@ class OperatorRow:
     directions: Directions | None = None
     #: From the call and the parts to the result, in place of `results_of`.
     finish: Callable[[Any, Parts], Any] | None = None
-    #: Whether an engine can compile `compute`; and f alone, which is enough for first derivatives
-    #: in reverse.
-    compiles: bool = True
+    #: Whether an engine can compile f alone, which is enough for first derivatives in reverse.
     compiles_f: bool = False
     #: For an operator that computes in several pieces: compiles each by `compiled`, and returns the
     #: whole.

@@ -6,7 +6,7 @@ import math
 import numbers
 import operator
 from collections.abc import Callable
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from ..support.entry_points import distribution_of
@@ -188,8 +188,6 @@ class AutoJax(
     chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; None
         allows 64 MiB of seeds.
     device: a `jax.Device` or `Sharding` for the computation; None leaves each array on its device.
-    executor: computes rows or columns of a `jacobian`, and entries of a `batched` call, on workers
-        (see `AutoFiniteDifferences`), or on the devices of a `jax.sharding.Mesh`.
     """
 
     name = "jax"
@@ -197,7 +195,6 @@ class AutoJax(
     jit: bool = True
     chunk_size: int | None = None
     device: Any = None
-    executor: Any = field(default=None, repr=False, hash=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -220,8 +217,6 @@ class AutoTorch(
         batching off; None allows 64 MiB of seeds.
     device: the device of the computation (`"cuda"`, `torch.device(...)`); None leaves each tensor
         on its device.
-    executor: computes rows or columns of a `jacobian`, and entries of a `batched` call, on workers
-        (see `AutoFiniteDifferences`).
     """
 
     name = "torch"
@@ -230,7 +225,6 @@ class AutoTorch(
     create_graph: bool = False
     chunk_size: int | None = None
     device: Any = None
-    executor: Any = field(default=None, repr=False, hash=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -241,13 +235,10 @@ class AutoAutograd(AutoBackend, package="'adinterface[autograd]'"):
         function without one transposes its reverse rule. `"reverse"` transposes the whole reverse
         pass for forward derivatives. None lets the operator choose: forward rules for `pushforward`
         and `derivative`, one transposed reverse pass for `linearize`.
-    executor: computes rows or columns of a `jacobian`, and entries of a `batched` call, on workers
-        (see `AutoFiniteDifferences`).
     """
 
     name = "autograd"
     mode: Mode = None
-    executor: Any = field(default=None, repr=False, hash=False)
 
 
 #: The methods of finite differences.

@@ -88,7 +88,7 @@ class Prepared:
         self._f = backend.compile_function(f) if row.compiles_f else f
         compiling = [each for each in engines.backends if each.library is backend.library]
         # Differences are taken of numbers, which compiled code has not.
-        compiles = row.compiles and not engines.outer.estimates and not engines.inner.estimates
+        compiles = not engines.outer.estimates and not engines.inner.estimates
         self._compiles = compiles and all(each.compile(_nothing) is not None for each in compiling)
         #: Whether static values are part of the cache key: they are compiled in, or decide what is
         #: specialised.

@@ -139,10 +139,6 @@ def _planned(
 
 def resolved(row: OperatorRow, auto: AutoBackend) -> tuple[OperatorRow, Engines]:
     """The row that computes an operator on a backend value, perhaps an extension's; the engines."""
-    if getattr(auto, "executor", None) is not None:
-        spread = function_of_extension("spread")
-        if spread is not None:
-            row, auto = spread(row, auto)
     if isinstance(auto, MatrixBackend):
         row, auto = function_of_extension("matrix_row")(row, auto), auto.backend
     return row, engines_of(row, auto)

@@ -17,7 +17,6 @@ from adinterface import (
     prepare,
     pullback,
     pushforward,
-    value_and_jacobian,
 )
 
 X = np.arange(1.0, 9.0)
@@ -55,14 +54,6 @@ def test_each_evaluation_starts_from_the_argument_which_stays_as_it_is(backend, 
     np.testing.assert_allclose(gradient(total, backend, x)[0], 8 * X, rtol=1e-9)
     np.testing.assert_array_equal(x, X)
     np.testing.assert_array_equal(v, X)
-
-
-def test_the_value_of_a_divided_jacobian_leaves_the_argument_as_it_is():
-    x = X.copy()
-    value, (matrix,) = value_and_jacobian(doubling, AutoAutograd(mode="forward", executor=map), x)
-    np.testing.assert_array_equal(x, X)
-    np.testing.assert_allclose(value, 4 * X**2)
-    np.testing.assert_allclose(matrix, np.diag(8 * X))
 
 
 REPEATING = [

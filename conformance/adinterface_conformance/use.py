@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-#: smooth: has a derivative that means something. flat: constant but for jumps, so its derivative is
-#: exactly zero.
+#: smooth: has a derivative that means something. once: so has it, but no second one.
+#: flat: constant but for jumps, so its derivative is exactly zero.
 #: discrete: returns integers, bools or Python values, through which no derivative goes.
-Kind = Literal["smooth", "flat", "discrete"]
+Kind = Literal["smooth", "once", "flat", "discrete"]
 
 Array = np.ndarray[Any, Any]
 

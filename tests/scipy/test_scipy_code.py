@@ -16,8 +16,8 @@ import scipy.sparse
 import scipy.spatial.distance
 import scipy.special as special
 import torch
-from adinterface_studies.functions import table
-from adinterface_studies.functions.scipy_code import USES
+from adinterface_studies.functions import checks, table
+from adinterface_studies.functions.scipy_code import ONCE, USES
 from backends_table import each_backend, each_engine
 
 from adinterface import (
@@ -75,7 +75,7 @@ def test_each_function_on_autograd(name):
 
 @pytest.mark.parametrize("use", USES, ids=[f"{n}-{use.name}" for n, use in enumerate(USES)])
 def test_each_use_on_torch(use):
-    second = use is FIRST[use.name] and use.name not in SLOW_TWICE
+    second = use is FIRST[use.name] and use.kind != "once" and use.name not in SLOW_TWICE
     assert_right(
         [use], AutoTorch(), ("value", "reverse", "second order") if second else ("value", "reverse")
     )
@@ -359,6 +359,30 @@ def test_scaled_bessel_functions_of_complex_numbers_are_refused(name, part, back
     np.testing.assert_allclose(
         gradient(numpy_function(written), backend, 0.7, 0.3), wanted, rtol=1e-6
     )
+
+
+@pytest.mark.parametrize("name", sorted(ONCE))
+def test_a_second_derivative_of_differences_is_refused(name):
+    words = r"differentiated by argument \d, has no further derivative here\. Pass its parameters"
+    use = [use for use in USES if use.name == f"scipy.special.{name}"][-1]
+    with pytest.raises(NumpyCodeError, match=words):
+        checks.judge(use, AutoTorch(), "second order")
+
+
+BY_THE_ARGUMENT = {
+    "jv": lambda x: special.jv(1.5, x), "kve": lambda x: special.kve(0.3, x),
+    "hyp2f1": lambda x: special.hyp2f1(0.3, 1.2, 2.0, x / 9),
+    "chndtr": lambda x: special.chndtr(x, 2.5, x), "ncfdtr": lambda x: special.ncfdtr(3, 4, x, x),
+    "nctdtr": lambda x: special.nctdtr(2.5, x, x), "zeta": lambda x: on_any_engine.special.zeta(2.5, x),
+}  # fmt: skip
+
+
+@each_engine
+@pytest.mark.parametrize("name", BY_THE_ARGUMENT)
+def test_second_derivatives_by_the_other_arguments(name, backend):
+    f = BY_THE_ARGUMENT[name]
+    wanted = hessian(f, AutoFiniteDifferences(), 1.3)
+    np.testing.assert_allclose(hessian(numpy_function(f), backend, 1.3), wanted, rtol=1e-4)
 
 
 OF_COMPLEX = [

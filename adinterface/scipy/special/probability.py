@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from . import parameter_jets as jets
-from .hypergeometric import by_parameters, later
+from .parameters import beta_slope, gamma_slope, later
 from .ufunc_rules import in_double, ruled
 
 
@@ -47,18 +46,32 @@ beta_density: Callable[..., Any] = _density(
 )
 
 
-def _beta_slope(i: int, y: Any, a: Any, b: Any, x: Any) -> Any:
-    log = np.log(x) - special.psi(a) if i == 0 else np.log1p(-x) - special.psi(b)
-    return beta_density(a, b, x) * (log + special.psi(a + b))
-
-
-(gamma_by_shape,) = by_parameters(
-    "gammainc",
-    jets.gammainc,
-    1,
-    lambda i, y, a, x: gamma_density(a, x) * (np.log(x) - special.psi(a)),
+_gamma_bend = ruled("gammainc, differentiated twice,", gamma_slope(True), None)
+gamma_by_shape: Callable[..., Any] = ruled(
+    "gammainc, differentiated by its parameter,",
+    gamma_slope(False),
+    lambda y, a, x: (
+        lambda: _gamma_bend(a, x),
+        lambda: gamma_density(a, x) * (np.log(x) - special.psi(a)),
+    ),
 )
-beta_by: list[Callable[..., Any]] = by_parameters("betainc", jets.betainc, 2, _beta_slope)
+
+_beta_bends = {
+    by: ruled("betainc, differentiated twice,", beta_slope(by), None)
+    for by in ((0, 0), (0, 1), (1, 1))
+}
+
+
+def _beta_by(i: int) -> Callable[..., Any]:
+    def partials(y: Any, a: Any, b: Any, x: Any) -> Any:
+        log = np.log(x) - special.psi(a) if i == 0 else np.log1p(-x) - special.psi(b)
+        bends = [_beta_bends[min(i, j), max(i, j)] for j in (0, 1)]
+        return *later(bends, a, b, x), lambda: beta_density(a, b, x) * (log + special.psi(a + b))
+
+    return ruled("betainc, differentiated by a parameter,", beta_slope((i,)), partials)
+
+
+beta_by: list[Callable[..., Any]] = [_beta_by(0), _beta_by(1)]
 
 
 def cumulative(

@@ -11,8 +11,7 @@ from scipy import special
 
 from ..arrays import Array, inexact
 from ..dispatch import of_scipy, unsupported
-from . import parameter_jets as jets
-from .hypergeometric import by_parameters, later
+from .parameters import by_difference
 from .ufunc_rules import ruled
 
 # Sums of exponentials
@@ -73,21 +72,14 @@ def log_softmax(x: Any, axis: Any = None) -> Array:
 _polygamma: Callable[..., Any] = ruled(
     "polygamma", special.polygamma, lambda y, n, x: _polygamma(n + 1, x), orders=1
 )
-zeta_by_exponent: Callable[..., Any]
-(zeta_by_exponent,) = by_parameters(
-    "zeta",
-    jets.zeta,
-    1,
-    lambda i, y, s, q: -hurwitz_zeta(s + 1, q) - s * zeta_by_exponent(s + 1, q),
-)
+#: By the first argument, of the two functions that have one and two arguments.
+zeta_by_exponent = by_difference("zeta", special.zeta, 0, lambda s: np.abs(s - 1))
 hurwitz_zeta: Callable[..., Any] = ruled(
     "zeta",
     special.zeta,
-    lambda y, s, q: (*later([zeta_by_exponent], s, q), -s * hurwitz_zeta(s + 1, q)),
+    lambda y, s, q: (lambda: zeta_by_exponent(s, q), lambda: -s * hurwitz_zeta(s + 1, q)),
 )
-riemann_zeta: Callable[..., Any] = ruled(
-    "zeta", special.zeta, lambda y, s: zeta_by_exponent(s, 1.0)
-)
+riemann_zeta: Callable[..., Any] = ruled("zeta", special.zeta, lambda y, s: zeta_by_exponent(s))
 
 
 @of_scipy(special.polygamma)

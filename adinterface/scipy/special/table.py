@@ -21,6 +21,7 @@ from . import array_api, bessel, elliptic, far_out, noncentral, probability, pyt
 from . import error_functions as errors
 from . import hypergeometric as hyper
 from . import orthogonal_polynomials as poly
+from .parameters import later
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -159,7 +160,7 @@ ROWS = (
     Row("poch", "z m", corrected=far_out.poch, parts=_GAMMAS),
     Row("_zeta", "x q", code=python_functions.hurwitz_zeta),
     Row("_riemann_zeta", "x", code=python_functions.riemann_zeta),
-    Row("zetac", "x", lambda y, s: python_functions.zeta_by_exponent(s, 1.0)),
+    Row("zetac", "x", lambda y, s: python_functions.zeta_by_exponent(s)),
     # Incomplete gamma and beta functions, and their inverses. DLMF 8.7, 8.8, 8.17.
     Row("gammainc", "a x", probability.cumulative(1, [probability.gamma_by_shape], probability.gamma_density)),
     Row("gammaincc", "a x", probability.cumulative(-1, [probability.gamma_by_shape], probability.gamma_density)),
@@ -191,44 +192,42 @@ ROWS = (
     Row("kolmogi", "p", lambda y, p: 1 / errors.kolmogorov_slope(p, y)),
     Row("tklmbda", "x lmbda", noncentral.tukey_lambda),
     # Noncentral distributions. SciPy keeps those with an underscore to scipy.stats.
-    Row("chndtr", "x df nc", code=lambda x, df, nc: noncentral.chi_squared_lower(df / 2, nc / 2, x / 2)),
+    Row("chndtr", "x df nc", code=lambda x, df, nc: noncentral.chi_squared[1](df, nc, x)),
     Row("chndtrix", "p df nc", noncentral.chi_squared_inverse(1)),
-    Row("_ncx2_cdf", "x df nc", code=lambda x, df, nc: noncentral.chi_squared_lower(df / 2, nc / 2, x / 2)),
-    Row("_ncx2_sf", "x df nc", code=lambda x, df, nc: noncentral.chi_squared_upper(df / 2, nc / 2, x / 2)),
-    Row("_ncx2_pdf", "x df nc", code=lambda x, df, nc: noncentral.chi_squared_density_of(df, nc, x)),
+    Row("_ncx2_cdf", "x df nc", code=lambda x, df, nc: noncentral.chi_squared[1](df, nc, x)),
+    Row("_ncx2_sf", "x df nc", code=lambda x, df, nc: noncentral.chi_squared[-1](df, nc, x)),
+    Row("_ncx2_pdf", "x df nc", code=lambda x, df, nc: noncentral.chi_squared_density(df, nc, x)),
     Row("_ncx2_ppf", "p df nc", noncentral.chi_squared_inverse(1)),
     Row("_ncx2_isf", "p df nc", noncentral.chi_squared_inverse(-1)),
-    Row("ncfdtr", "dfn dfd nc f", code=lambda n, d, nc, x: noncentral.fisher(noncentral.f_lower, x, n, d, nc)),
-    Row("ncfdtri", "dfn dfd nc p", noncentral.f_inverse(1)),
-    Row("_ncf_sf", "x dfn dfd nc", code=lambda x, n, d, nc: noncentral.fisher(noncentral.f_upper, x, n, d, nc)),
+    Row("ncfdtr", "dfn dfd nc f", code=noncentral.fisher[1]),
+    Row("ncfdtri", "dfn dfd nc p", noncentral.fisher_inverse(1)),
+    Row("_ncf_sf", "x dfn dfd nc", code=lambda x, n, d, nc: noncentral.fisher[-1](n, d, nc, x)),
     Row("_ncf_pdf", "x dfn dfd nc", code=lambda x, n, d, nc: noncentral.fisher_density(n, d, nc, x)),
-    Row("_ncf_isf", "p dfn dfd nc", noncentral.f_inverse(-1, level_first=True)),
-    Row("nctdtr", "df nc t", noncentral.t_partials(1, 0)),
-    Row("nctdtrit", "df nc p", noncentral.t_inverse(1)),
-    Row("_nct_sf", "x df nc", code=lambda x, df, nc: noncentral.t_upper(df, nc, x)),
-    Row("_nct_pdf", "x df nc", code=lambda x, df, nc: noncentral.moment(1, 0)(df, nc, x)),
-    Row("_nct_ppf", "p df nc", noncentral.t_inverse(1, level_first=True)),
-    Row("_nct_isf", "p df nc", noncentral.t_inverse(-1, level_first=True)),
+    Row("_ncf_isf", "p dfn dfd nc", noncentral.fisher_inverse(-1, level_first=True)),
+    Row("nctdtr", "df nc t", code=noncentral.student[1]),
+    Row("nctdtrit", "df nc p", noncentral.student_inverse(1)),
+    Row("_nct_sf", "x df nc", code=lambda x, df, nc: noncentral.student[-1](df, nc, x)),
+    Row("_nct_pdf", "x df nc", code=lambda x, df, nc: noncentral.moment(1)(df, nc, x)),
+    Row("_nct_ppf", "p df nc", noncentral.student_inverse(1, level_first=True)),
+    Row("_nct_isf", "p df nc", noncentral.student_inverse(-1, level_first=True)),
     Row("_skewnorm_ppf", "p loc scale a", noncentral.skew_normal_inverse(1)),
     Row("_skewnorm_isf", "p loc scale a", noncentral.skew_normal_inverse(-1)),
     # Bessel functions and their relatives. DLMF 9.2, 10.2, 10.6, 10.25, 10.27, 10.29, 10.32, 11.4.
-    Row("jv", "v z", lambda y, v, z: (lambda: bessel.by_order(y, v, z, -1.0), lambda: bessel.between("jv", v, z, -1))),
+    Row("jv", "v z", lambda y, v, z: (lambda: bessel.by_order["jv"](v, z), lambda: bessel.between("jv", v, z, -1))),
     Row("jve", "v; z", lambda y, v, z: bessel.between("jve", v, bessel.along_the_line("jv", "imag", z), -1)),
     Row("yv", "v; z", lambda y, v, z: bessel.between("yv", v, z, -1)),
     Row("yve", "v; z", lambda y, v, z: bessel.between("yve", v, bessel.along_the_line("yv", "imag", z), -1)),
     Row("yn", "n; x", lambda y, n, z: bessel.between("yv", np.trunc(n), z, -1)),
-    Row("iv", "v z", lambda y, v, z: (lambda: bessel.modified_by_order(y, v, z), lambda: bessel.between("iv", v, z, 1))),
+    Row("iv", "v z", lambda y, v, z: (lambda: bessel.by_order["iv"](v, z), lambda: bessel.between("iv", v, z, 1))),
     Row(
         "ive", "v z",
         lambda y, v, z: (
-            lambda: bessel.scaled_by_order(y, v, z),
+            lambda: bessel.by_order["ive"](v, z),
             lambda: bessel.between("ive", v, z, 1) - np.sign(bessel.along_the_line("iv", "real", z)) * y,
         ),
     ),
-    Row("kv", "v z", lambda y, v, z: (lambda: bessel.second_by_order(v, z), lambda: -bessel.between("kv", v, z, 1))),
-    Row(
-        "kve", "v z", lambda y, v, z: (lambda: bessel.scaled_second_by_order(v, z), lambda: y - bessel.between("kve", v, z, 1))
-    ),
+    Row("kv", "v z", lambda y, v, z: (lambda: bessel.by_order["kv"](v, z), lambda: -bessel.between("kv", v, z, 1))),
+    Row("kve", "v z", lambda y, v, z: (lambda: bessel.by_order["kve"](v, z), lambda: y - bessel.between("kve", v, z, 1))),
     Row("kn", "n; x", lambda y, n, z: -bessel.between("kv", np.trunc(n), z, 1)),
     Row("j0", "x", lambda y, z: -special.j1(z)),
     Row("j1", "x", lambda y, z: (special.j0(z) - special.jv(2, z)) / 2),
@@ -263,8 +262,8 @@ ROWS = (
     Row("elliprc", "x y", elliptic.elementary, complex_partials=elliptic.elementary),
     Row("agm", "a b", code=elliptic.agm),
     # Hypergeometric functions. DLMF 13.3, 15.5, 16.3.
-    Row("hyp0f1", "v z", lambda y, v, z: (*hyper.later(hyper.limit_by, v, z), special.hyp0f1(v + 1, z) / v)),
-    Row("hyp1f1", "a b x", lambda y, a, b, x: (*hyper.later(hyper.kummer_by, a, b, x), hyper.kummer_slope(a, b, x))),
+    Row("hyp0f1", "v z", lambda y, v, z: (*later(hyper.limit_by, v, z), special.hyp0f1(v + 1, z) / v)),
+    Row("hyp1f1", "a b x", lambda y, a, b, x: (*later(hyper.kummer_by, a, b, x), hyper.kummer_slope(a, b, x))),
     Row("hyp2f1", "a b c z", hyper.gauss_partials),
     Row("hyperu", "a b; x", lambda y, a, b, x: -a * hyper.hyperu_checked(a + 1, b + 1, x), "first two arguments"),
     # Orthogonal polynomials. DLMF 18.9.

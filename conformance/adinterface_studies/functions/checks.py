@@ -49,7 +49,7 @@ def modes_of(use: Use, backend: AutoBackend) -> tuple[str, ...]:
         return ("value",)
     modes = ["value", "reverse"]
     if any(field.name == "mode" for field in dataclasses.fields(backend)):
-        modes += ["forward", "second order"]
+        modes += ["forward", *["second order"] * (use.kind != "once")]
     return (*modes, "prepared")
 
 

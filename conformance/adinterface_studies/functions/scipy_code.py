@@ -260,6 +260,13 @@ def expressions(text: str) -> list[str]:
 ROUGH_BEFORE = {"chndtrix": "1.17.0", "fdtri": "1.17.0", "nctdtrit": "1.16.0"}
 
 
+#: Functions that are differentiated once by their parameters, by differences.
+ONCE = frozenset({
+    "jv", "iv", "ive", "kv", "kve", "zeta", "zetac", "hyp0f1", "hyp1f1", "hyp2f1", "chndtr",
+    "chndtrix", "ncfdtr", "ncfdtri", "nctdtr", "nctdtrit",
+})  # fmt: skip
+
+
 def is_there(expression: str) -> bool:
     """Whether SciPy has the ufuncs of `special` that the expression takes, smooth enough:
     `betaincc` is of 1.11.
@@ -309,9 +316,9 @@ def name_of(expression: str) -> str:
 
 def _uses() -> list[Use]:
     uses = []
-    kind: Kind = "smooth"
     for text in EXPRESSIONS.values():
         for expression in expressions(text):
+            kind: Kind = "once" if name_of(expression).rpartition(".")[2] in ONCE else "smooth"
             arrays = tuple([VARIABLES[name] for name in variables_in(expression)])
             uses.append(
                 Use(

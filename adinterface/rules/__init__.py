@@ -11,7 +11,7 @@ from .derived.crossing import differentiate_with
 from .derived.implicit import fixed_point, root
 from .derived.linear import linear_solve
 from .derived.recompute import checkpoint
-from .hooks import gradient_hook, straight_through
+from .hooks import gradient_hook
 from .ignored import ignore_derivatives, non_differentiable
 from .namespace import array_namespace
 from .rule import Rule, rule
@@ -34,7 +34,6 @@ __all__ = [
     "root",
     "rule",
     "scalar_rule",
-    "straight_through",
 ]
 
 publish(__name__, globals())

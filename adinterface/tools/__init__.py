@@ -11,7 +11,6 @@ from .check_neutral import NeutralCheck, NeutralFinding, check_neutral
 from .check_rule import RuleCheck, RuleFinding, check_rule
 from .choose import Choice, choose
 from .compare import Comparison, compare
-from .estimate_noise import Noise, estimate_noise
 from .explain import Explanation, LeafReport, explain
 from .measured import LeafDifference, Measured
 from .summary import LeafSummary, Summary, summary
@@ -28,7 +27,6 @@ __all__ = [
     "Measured",
     "NeutralCheck",
     "NeutralFinding",
-    "Noise",
     "RuleCheck",
     "RuleFinding",
     "Summary",
@@ -38,7 +36,6 @@ __all__ = [
     "check_rule",
     "choose",
     "compare",
-    "estimate_noise",
     "explain",
     "summary",
     "with_argnums",

@@ -33,7 +33,7 @@ class LeafReport:
     note: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What a call did. Prints as a page of text, and is shown as tables in a notebook."""
 
@@ -78,7 +78,7 @@ class Explanation:
             else [evaluations, f"estimated relative error: {self.error:.0e}"]
         )
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [f"{self.operator} with {self.backend!r}", "arguments"]
         width = max((len(leaf.path) for leaf in self.leaves), default=0)
         for leaf in self.leaves:
@@ -97,7 +97,7 @@ def explain(
     *args: Any,
     **kwargs: Any,
 ) -> Explanation:
-    """Make one call of an operator, and describe it: print the description, and return it as data.
+    """Make one call of an operator, and describe it: data that prints as a page of text.
 
     Shows which leaves are differentiated, and why others are not; how each is converted for the
     engine; the engine's passes, and which of them are derived from others; and how often f is
@@ -108,7 +108,7 @@ def explain(
     errors of the call.
 
     >>> from adinterface import AutoFiniteDifferences, explain, gradient
-    >>> report = explain(gradient, lambda p: p["x"] ** 2, AutoFiniteDifferences(), {"x": 3.0,
+    >>> explain(gradient, lambda p: p["x"] ** 2, AutoFiniteDifferences(), {"x": 3.0,
     ...     "name": "speed"})
     gradient with AutoFiniteDifferences()
     arguments
@@ -136,11 +136,9 @@ def explain(
     leaves = tuple(_reports(plan, values))
     error = max([accuracy.relative for accuracy in record.accuracies], default=None)
     steps = _of_one_entry(plan, record.steps)
-    explanation = Explanation(
+    return Explanation(
         title.format(plan.operator.name), backend, leaves, steps, counting.calls, error
     )
-    print(explanation)
-    return explanation
 
 
 def _run(

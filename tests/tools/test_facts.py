@@ -183,7 +183,7 @@ def test_compare_knows_a_new_operator():
 
 
 @pytest.mark.usefixtures("registered")
-def test_explain_knows_a_new_operator(capsys):
+def test_explain_knows_a_new_operator():
     report = explain(
         hvp_and_gradient, lambda x, c: cubes(x) * c, AutoFiniteDifferences(), X, V, Constant(2.0)
     )
@@ -192,7 +192,6 @@ def test_explain_knows_a_new_operator(capsys):
         ("args[0]", True),
         ("args[1]", False),
     ]
-    assert capsys.readouterr().out == f"{report}\n"
 
 
 @pytest.mark.usefixtures("registered")

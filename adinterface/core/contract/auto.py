@@ -267,7 +267,7 @@ class AutoFiniteDifferences(AutoBackend, package="adinterface"):
     max_evaluations: the limit for one derivative along one direction, without f at the point, for
         the adaptive method; at least 4.
     noise: the relative noise of f's values; `(relative, absolute)` for both. None: the rounding of
-        their dtype, and the noise that the slopes show. See `estimate_noise`.
+        their dtype, and the noise that the slopes show.
     native: a backend such as `AutoJax()`, whose arrays f then receives; None gives f each leaf in
         its own library.
     executor: evaluates f on its workers: a `concurrent.futures.Executor`, a

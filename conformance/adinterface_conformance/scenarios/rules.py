@@ -29,7 +29,6 @@ from adinterface.rules import (
     linear_solve,
     root,
     scalar_rule,
-    straight_through,
 )
 
 from .building import Array, complex_some, scalar, scenario, signed, some
@@ -151,7 +150,7 @@ SCENARIOS = [
     scenario("rules/ignored-argument", gradient, lambda x, w: ignore_derivatives(x) * w, (2.0, 3.0), (0.0, 2.0),
              tags={"ignored"}),
     scenario("rules/straight-through", gradient,
-             lambda x: array_namespace(x).sum(straight_through(array_namespace(x).round)(x) ** 2), (_ROUND,),
+             lambda x: array_namespace(x).sum((x + ignore_derivatives(array_namespace(x).round(x) - x)) ** 2), (_ROUND,),
              (2 * np.round(_ROUND),), tags={"ignored"}),
     scenario("rules/hook-that-looks", gradient, lambda x: gradient_hook(x, lambda cotangent: None) ** 2, (3.0,), (6.0,)),
     scenario("rules/root", value_and_gradient, cube_root, (8.0,), (2.0, (1 / 12,)), rtol=1e-8),

@@ -217,7 +217,6 @@ def _(cotangent, value, x, y):
 """)  # fmt: skip
 add("differentiate_with", "x = differentiate_with(F0, B)(x)", bodies=1)
 add("checkpoint", "x = checkpoint(F0)(x)", bodies=1)
-add("straight_through", "x = straight_through(lambda x: x * 1.0, F0)(x)", bodies=1, hooked=True)
 add("ignore_derivatives", "x = ignore_derivatives(x) * F0(x)", bodies=1, hooked=True)
 
 # Loops

@@ -93,14 +93,13 @@ class Counting:
 
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_call_evaluates_f_as_often_as_the_table_says_and_explain_too(backend, operator, capsys):
+def test_a_call_evaluates_f_as_often_as_the_table_says_and_explain_too(backend, operator):
     function, f, args = OPERATORS[operator]
     counting, expected = Counting(f), count_of(EVALUATIONS[backend][operator])
     function(counting, BACKENDS[backend], *args)
     assert counting.count == expected
     if "over" not in backend:
         assert explain(function, f, BACKENDS[backend], *args).evaluations == expected
-        assert f"\nevaluations of f: {expected}\n" in capsys.readouterr().out
 
 
 def test_back_and_push_of_differences_evaluate_f_for_each_direction():

@@ -4,9 +4,7 @@ outputs.
 
 from __future__ import annotations
 
-import dis
 import re
-from types import TracebackType
 from typing import Any
 
 import autograd.numpy as anp
@@ -97,15 +95,13 @@ class AutogradBackend(Backend):
         note_step(self, "one pullback")
         pulled = self.pullback(function, leaves, differentiable=True)
         outputs = pulled.outputs
-        plain = all(
+        columns, rows = sum([x.size for x in leaves]), sum([np.size(y) for y in outputs])
+        if (self.mode is None and columns < rows) or not all(
             isinstance(output, (np.ndarray, np.generic)) and output.dtype.kind == "f"
             for output in outputs
-        )
-        if not plain or (
-            self.mode is None and sum([x.size for x in leaves]) < sum([y.size for y in outputs])
         ):
             return pulled
-        note_step(self, f"{sum([output.size for output in outputs])} rows of the Jacobian")
+        note_step(self, f"{rows} rows of the Jacobian")
         blocks = [
             [np.zeros((*output.shape, *leaf.shape), leaf.dtype) for leaf in leaves]
             for output in outputs
@@ -156,23 +152,13 @@ class AutogradBackend(Backend):
             "must be Tensor, not" in message or "'torch.Tensor'" in message
         ):
             return f"A torch function {_MET} AutoTorch()."
-        if isinstance(error, ValueError) and (
-            "element with a sequence" in message or "read-only" in message
-        ):
-            return _NO_ASSIGNMENT if _assigns(error.__traceback__) else _NUMPY_CALLED
+        if isinstance(error, ValueError) and "element with a sequence" in message:
+            return f"{_NUMPY_CALLED} {_NO_ASSIGNMENT}"
+        if isinstance(error, TypeError) and re.search(r"(float|complex)\(\).*Box|real number, not Box", message):
+            return _NUMBER
         if isinstance(error, TypeError) and ("Box" in message or "ufunc" in message):
             return _NUMPY_CALLED
         return None
-
-
-def _assigns(trace: TracebackType | None) -> bool:
-    """Whether an error was raised by `a[...] = b`."""
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is not None and dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] in (
-        "STORE_SUBSCR",
-        "STORE_SLICE",
-    )
 
 
 #: What NumPy and SciPy say of an array whose entries are autograd's boxes.
@@ -187,6 +173,11 @@ _NUMPY_CALLED = (
 _MET = (
     "got an array that autograd is tracing. Write xp.sin(x) with xp ="
     " adinterface.array_namespace(x), or differentiate with"
+)
+_NUMBER = (
+    "float(x) makes a Python number of an array that autograd follows, which would drop its"
+    " gradient. Leave it an array: write xp.sin for math.sin, with xp ="
+    " adinterface.array_namespace(x)."
 )
 _NO_ASSIGNMENT = (
     "autograd cannot differentiate item assignment. Build the array with xp.stack, xp.concat or"

@@ -132,12 +132,6 @@ def dtype_name(x: _Any) -> str:
 
 # What the repairs take.
 
-_given.number = _functools.partial(
-    _NotDifferentiableError,
-    "float(x) makes a Python number of an array that autograd follows, which would drop its"
-    " gradient. Leave it an array: write xp.sin for math.sin, with xp ="
-    " adinterface.array_namespace(x).",
-)
 _given.pickled = _functools.partial(
     _ConversionError,
     "An array that is being differentiated was pickled (by pickle, joblib or multiprocessing),"

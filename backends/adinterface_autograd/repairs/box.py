@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import autograd.numpy as anp
 import numpy as np
@@ -17,7 +17,6 @@ from autograd.numpy.numpy_boxes import ArrayBox
 
 from . import functions, given
 from .functions import value
-from .traces import reduced
 
 
 class Box(ArrayBox):  # type: ignore[misc]
@@ -31,8 +30,15 @@ class Box(ArrayBox):  # type: ignore[misc]
     #: The namespace of boxes, whose functions return boxes. Who uses the repairs gives it.
     namespace: ClassVar[ModuleType]
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return reduced(self)
+    # Copied or unpickled nodes would lead nowhere.
+    def __copy__(self) -> Box:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Box:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise given.pickled()
 
     @property
     def shape(self) -> Any:
@@ -65,12 +71,6 @@ class Box(ArrayBox):  # type: ignore[misc]
 
     def __int__(self) -> int:
         return int(value(self))
-
-    def __float__(self) -> float:
-        raise given.number()
-
-    def __complex__(self) -> complex:
-        raise given.number()
 
     def __hash__(self) -> int:
         return id(self)

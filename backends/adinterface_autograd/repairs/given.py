@@ -11,9 +11,6 @@ from typing import Any
 Function = Callable[..., Any]
 
 #: Errors in place of a gradient that would be lost without a word.
-number: Callable[[], Exception] = partial(
-    TypeError, "A Python number of a box would lose its gradient."
-)
 pickled: Callable[[], Exception] = partial(
     TypeError, "A box was pickled, which would drop its gradient."
 )

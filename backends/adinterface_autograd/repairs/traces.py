@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import copyreg
-import operator
 import threading
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
 from autograd.core import add_outgrads
-from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import isbox, trace_stack
 from autograd.util import toposort
 
@@ -28,26 +25,6 @@ _open = 0
 _base = _last = -1
 
 
-class _Held:
-    """A box that copies, shallow or deep, return unchanged, and that cannot be pickled."""
-
-    __slots__ = ("box",)
-
-    def __init__(self, box: ArrayBox):
-        self.box = box
-
-    def __deepcopy__(self, memo: Any) -> _Held:
-        return self
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise given.pickled()
-
-
-def reduced(box: ArrayBox) -> tuple[Any, ...]:
-    """What copies a box and refuses to pickle it: copied or unpickled nodes would lead nowhere."""
-    return operator.attrgetter("box"), (_Held(box),)
-
-
 class new_trace:
     """A scope with a trace of its own; returns its number."""
 
@@ -58,8 +35,6 @@ class new_trace:
         with _lock:
             if _open == 0:
                 _base = trace_stack.top
-                # while f runs: autograd's functions return its own boxes
-                copyreg.pickle(ArrayBox, reduced)
             _open += 1
             number: int = max(trace_stack.top, _last) + 1
             trace_stack.top = _last = number
@@ -71,7 +46,6 @@ class new_trace:
             _open -= 1
             if _open == 0:
                 trace_stack.top = _base
-                del copyreg.dispatch_table[ArrayBox]
 
 
 def node_of(x: Any, trace: int) -> Any:

@@ -1,6 +1,4 @@
-"""The HIPS autograd backend: one trace with a root for each leaf, one backward pass for all
-outputs.
-"""
+"""The HIPS autograd backend: one trace with a root for each leaf, one backward pass."""
 
 from __future__ import annotations
 
@@ -85,9 +83,7 @@ class AutogradBackend(Backend):
     def jacobian(
         self, function: FlatFunction, leaves: Arrays, *, value: bool = True
     ) -> Jacobian | Pullback | None:
-        """Row by row into one array for each block, for real NumPy arrays of fewer outputs than
-        inputs.
-        """
+        """Row by row into one array for each block, for real NumPy arrays and few outputs."""
         if self.mode == "forward" or not all(
             type(leaf) is np.ndarray and leaf.dtype.kind == "f" for leaf in leaves
         ):
@@ -154,7 +150,9 @@ class AutogradBackend(Backend):
             return f"A torch function {_MET} AutoTorch()."
         if isinstance(error, ValueError) and "element with a sequence" in message:
             return f"{_NUMPY_CALLED} {_NO_ASSIGNMENT}"
-        if isinstance(error, TypeError) and re.search(r"(float|complex)\(\).*Box|real number, not Box", message):
+        if isinstance(error, TypeError) and re.search(
+            r"(float|complex)\(\).*Box|real number, not Box", message
+        ):
             return _NUMBER
         if isinstance(error, TypeError) and ("Box" in message or "ufunc" in message):
             return _NUMPY_CALLED
@@ -186,9 +184,7 @@ _NO_ASSIGNMENT = (
 
 
 def _narrow(tangent: Any, y: Any) -> Any:
-    """A derivative in the dtype of its number: some rules of autograd compute that of single
-    precision in double.
-    """
+    """A derivative in its number's dtype; some of autograd's rules widen single precision."""
     if getattr(tangent, "dtype", y.dtype) == y.dtype:
         return tangent
     return astype(

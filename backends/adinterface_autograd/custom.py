@@ -1,6 +1,4 @@
-"""Users' rules on autograd: nodes that hold their derivatives, without a primitive for each
-rule.
-"""
+"""Users' rules on autograd: nodes that hold their derivatives, without a primitive each."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ Map = Callable[[Arrays, Point], Arrays]
 
 
 def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
-    """The value of a rule, with its derivatives, for each level of autograd's traces, the innermost
-    first.
-    """
+    """The value of a rule with its derivatives, level by level of traces, innermost first."""
     boxed, trace, node_class, *_ = find_top_boxed_args((*leaves, *carried))
     if not boxed:
         return rule.value(leaves, carried)
@@ -64,9 +60,7 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
 
 
 def _checked(rule: FlatRule, derivative: Map, moved: Arrays, point: Point, trace: int) -> Arrays:
-    """The result of a rule's derivative in a trace; an error if it captures a value of that trace,
-    or of one inside it.
-    """
+    """A rule's derivative in a trace; an error if it captures a value of that or an inner one."""
     result = derivative(moved, point)
     if any(
         inner >= trace

@@ -1,5 +1,4 @@
-"""The Array API namespace of autograd's boxes, version 2024.12, and einsum; and what the repairs
-take from adinterface.
+"""The Array API namespace (2024.12, and einsum) of autograd's boxes; what the repairs take.
 
 autograd's functions where they are right, the repairs where they are not, and compositions for all
 others. Each function of `autograd.numpy` here was checked: some others, such as `concat`, silently

@@ -1,6 +1,4 @@
-"""Arithmetic on autograd's boxes with `autograd.numpy`: with a number three times faster than when
-composed.
-"""
+"""Arithmetic on boxes by `autograd.numpy`: three times faster with a number than composed."""
 
 from __future__ import annotations
 

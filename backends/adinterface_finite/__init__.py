@@ -1,6 +1,4 @@
-"""The finite-difference engine of adinterface. `differences` is a package by itself, which imports
-NumPy alone.
-"""
+"""The engine of finite differences. `differences` is a package of NumPy alone."""
 
 from __future__ import annotations
 

@@ -133,9 +133,7 @@ class FiniteDifferencesBackend(Backend):
         return Jacobian(outputs, aux, blocks)
 
     def _block(self, block: Array, output: Any, leaf: Any) -> Any:
-        """A block of a Jacobian in the library of the output, or for a gradient in that of the
-        leaf; in the leaf's dtype.
-        """
+        """A block like the output, or for a gradient like the leaf; in the leaf's dtype."""
         if type(leaf) is np.ndarray and type(output) is np.float64 and leaf.dtype is block.dtype:
             return block
         library, dtype = library_of(self, leaf), block_dtype(self, output, leaf)
@@ -261,9 +259,7 @@ class FiniteDifferencesBackend(Backend):
         return evaluations, lines, found
 
     def _parts(self, values: Array, lines: Coordinates) -> Arrays:
-        """What belongs to each leaf of values whose last axis is that of the lines, in the leaf's
-        shape and dtype.
-        """
+        """What belongs to each leaf of values (..., lines), in the leaf's shape and dtype."""
         return tuple(
             [
                 self._block(lines.part(n, values), leaf, leaf)
@@ -274,8 +270,7 @@ class FiniteDifferencesBackend(Backend):
     def _report(
         self, evaluations: FlatEvaluations, lines: Lines, slopes: Slopes, order: int
     ) -> None:
-        """Report the accuracy of derivatives along lines: to the operator, which warns; to outer
-        differences, as their noise.
+        """Report the accuracy: to the operator, which warns; to outer differences, as noise.
 
         order: of these derivatives, without those that f takes itself. Raises PrecisionError for an
         inaccurate derivative of third order or more.

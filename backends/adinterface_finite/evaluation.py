@@ -1,6 +1,4 @@
-"""Evaluations of a flat function: the one place through which all of them go, one after another or
-spread over workers.
-"""
+"""Evaluations of a flat function, all through one place: one after another, or on workers."""
 
 from __future__ import annotations
 
@@ -52,9 +50,7 @@ class _NothingIgnored:
 
 
 class FlatEvaluations(Evaluations):
-    """A flat function around one point, with what f ignores fixed there; its values are `(outputs,
-    aux)`.
-    """
+    """A flat function around one point, with what f ignores fixed; values: `(outputs, aux)`."""
 
     def __init__(self, backend: Any, function: Any, leaves: Arrays):
         super().__init__(leaves, records=active_record() is not None)
@@ -121,9 +117,7 @@ class FlatEvaluations(Evaluations):
         )
 
     def native(self, stack: Array, one: bool = False) -> Arrays:
-        """A stack (lines, outputs) as a stack for each output, in its library and dtype. one: of
-        the only line.
-        """
+        """A stack (lines, outputs) as one per output, in its library. one: of the only line."""
         found = []
         for numbers, like, complex_ in zip(
             self.outputs.split(stack), self.first, self.outputs.complex

@@ -158,9 +158,7 @@ _WHILE = (
 def _in_its_precision(
     linear: Callable[[Arrays], Arrays], likes: Arrays
 ) -> Callable[[Arrays], Arrays]:
-    """A linear map of arrays like these, also inside a trace of the user's that has 32 bits where
-    the map has 64.
-    """
+    """A linear map of such arrays, also in a user's trace with 32 bits where the map has 64."""
 
     def applied(arrays: Arrays) -> Arrays:
         if all(x.dtype == like.dtype for x, like in zip(arrays, likes)):

@@ -1,5 +1,4 @@
-"""Rules on JAX: a primitive for the value, and a linear one whose value is the pushforward and
-whose transpose is the pullback.
+"""Rules on JAX: one primitive for the value, and a linear one for the derivative.
 
 JAX's mechanisms do not serve: `custom_vjp` has no forward mode. `custom_jvp` transposes the code of
 the forward rule for reverse mode. That ignores a user's pullback, and fails for a loop or a
@@ -118,9 +117,7 @@ class _Maps(NamedTuple):
     innermost: bool
 
     def over(self, axes: Point) -> _Maps:
-        """These maps for stacks of tangents, and a point of which some arrays have an axis in
-        front.
-        """
+        """These maps for stacks of tangents, at a point with axes in front of some arrays."""
         return _Maps(
             jax.vmap(self.push, in_axes=(0, axes)),
             jax.vmap(self.pull, in_axes=(0, axes)),
@@ -205,9 +202,7 @@ def _moves(tangent: Any) -> bool:
 
 
 def _derivative(primals: Any, tangents: Any, *, maps: _Maps, sizes: tuple[int, ...]) -> Any:
-    """The map is linear in its tangents; with respect to the point the pushforward's own code is
-    differentiated.
-    """
+    """Linear in the tangents; by the point, the pushforward's own code is differentiated."""
     count = sizes[0]
     primals = [*primals[:count], *map(_array, primals[count:])]
     values = _linear.bind(*primals, maps=maps, sizes=sizes)
@@ -265,9 +260,7 @@ def _batched_value(
 def _stacked(
     arrays: Sequence[Any], dims: Sequence[Any], always: set[int]
 ) -> tuple[list[Any], list[int | None]]:
-    """The arrays with their batch axis in front, and where it is; those in `always` get one if they
-    have none.
-    """
+    """The arrays with their batch axis in front, and its places; those in `always` get one."""
     (length,) = {x.shape[d] for x, d in zip(arrays, dims) if d is not None}
     axes: list[int | None] = [
         0 if d is not None or n in always else None for n, d in enumerate(dims)

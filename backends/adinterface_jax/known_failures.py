@@ -1,6 +1,4 @@
-"""What this engine is known not to do, as data: the conformance table shows the reason and the
-link.
-"""
+"""What this engine is known not to do: the conformance table shows the reason and the link."""
 
 from adinterface.core.contract import KnownFailure
 

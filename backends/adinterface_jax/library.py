@@ -144,9 +144,7 @@ class JaxLibrary(Library):
 
     @staticmethod
     def _index_width(x: Any) -> Any:
-        """64-bit integers take JAX's default width, as everywhere in JAX, but never a value that
-        does not fit.
-        """
+        """64-bit integers in JAX's default width, if their values fit."""
         if x.dtype.name in ("int64", "uint64") and x.size and not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
             narrow = np.iinfo("int32" if x.dtype.kind == "i" else "uint32")
             if x.max() > narrow.max or x.min() < narrow.min:
@@ -220,9 +218,7 @@ def precision_of(*dtypes: str) -> AbstractContextManager[Any]:
 
 
 def _widening() -> AbstractContextManager[Any] | None:
-    """64 bits, unless the user chose already: for all of JAX, or by the precision of a trace of
-    his.
-    """
+    """64 bits, unless the user chose already: for all of JAX, or by the precision of a trace."""
     if jax.config.jax_enable_x64 or not untraced():  # type: ignore[attr-defined]
         return None
     scope: AbstractContextManager[Any] = jax.enable_x64(True)

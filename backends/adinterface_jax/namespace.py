@@ -1,6 +1,4 @@
-"""The Array API namespace of JAX arrays: `jax.numpy`, with our functions where its derivatives are
-missing or wrong.
-"""
+"""The Array API namespace of JAX arrays: `jax.numpy`, with repaired functions."""
 
 from jax.numpy import *  # noqa: F403  (a namespace is what this file is)
 from jax.numpy import __array_api_version__ as __array_api_version__

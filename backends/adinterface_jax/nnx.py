@@ -1,5 +1,4 @@
-"""State of Flax NNX modules that f changes: returned from the call as auxiliary results, then
-written once.
+"""State of Flax NNX modules that f changes: an auxiliary result of the call, written once.
 
 f gets private objects around the engine's values. The state that f leaves in them (statistics,
 counters of random streams) is written into the caller's objects after the call.
@@ -64,9 +63,7 @@ class Changes(Around):
         return functools.partial(self._called, f)
 
     def _called(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """f's value with its changes by path, behind the scalar to differentiate where the operator
-        takes one.
-        """
+        """f's value and its changes by path, after the scalar where the operator takes one."""
         result, changes = self._changes(f, args, kwargs)
         if self._writing is None:
             if changes:

@@ -1,6 +1,4 @@
-"""Every class in JAX's pytree registry is a node: Equinox and Flax modules, Optax states, a user's
-own classes.
-"""
+"""Classes in JAX's pytree registry are nodes: Equinox, Flax, Optax states, a user's own."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ class Pytree(NodeType):
 
 
 class EquinoxModule(Pytree):
-    """A Python number inside is a hyperparameter, as `eqx.filter_grad` and `eqx.filter_jit` have
-    it.
-    """
+    """A Python number inside is a hyperparameter, as in `eqx.filter_grad` and `filter_jit`."""
 
     fixes_numbers = True
 
@@ -49,9 +45,7 @@ class EquinoxModule(Pytree):
 
 
 class NnxObject(Pytree):
-    """Flax NNX modules and variables, which f may write to. Only `nnx.Param` has a gradient, as in
-    `nnx.grad`.
-    """
+    """Flax NNX modules and variables. Only `nnx.Param` has a gradient, as in `nnx.grad`."""
 
     def matches(self, value: object) -> bool:
         nnx = sys.modules.get("flax.nnx")

@@ -1,6 +1,4 @@
-"""Optax on any tree: it gets the leaves as JAX arrays in a tree that JAX knows, and its results are
-converted back.
-"""
+"""Optax on any tree: it gets a pytree of JAX arrays, and its results are converted back."""
 
 from __future__ import annotations
 
@@ -74,9 +72,7 @@ class Optax:
             )
 
     def update(self, gradient: Any, state: Any, model: Any = None, **extra: Any) -> tuple[Any, Any]:
-        """`(updates, state)`: the updates to add to the model, a tree like it, and the next
-        state.
-        """
+        """`(updates, state)`: what to add to the model, a tree like it, and the next state."""
         return self._applied(self._compiled_update, gradient, state, model, extra)
 
     def step(self, gradient: Any, state: Any, model: Any, **extra: Any) -> tuple[Any, Any]:
@@ -103,9 +99,7 @@ class Optax:
     def native_step(
         self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any
     ) -> Callable[..., Any] | None:
-        """`whole(model, state, *data)` compiled, for arrays in trees that JAX knows (see
-        `WholeStep`); None if the backend belongs to another engine.
-        """
+        """`WholeStep(whole)`; None for the backend of another engine, or with other options."""
         if not isinstance(backend, AutoJax) or changed_options(backend) - _AS_THEY_ARE:
             return None
         return WholeStep(whole)
@@ -196,9 +190,7 @@ class _Leaves:
         return self.natives(self.parameters.values)
 
     def natives(self, values: Sequence[Any]) -> list[Any]:
-        """One array for each parameter, in its dtype: a JAX array, or a NumPy array, which JAX
-        takes directly.
-        """
+        """One array for each parameter, in its dtype: JAX's, or NumPy's, which JAX takes."""
         return [
             self._native(value, leaf.library, dtype)
             for value, leaf, dtype in zip(values, self.parameters.once, self.dtypes)
@@ -213,9 +205,7 @@ class _Leaves:
         return np.asarray(library.to_numpy(value))
 
     def pytree(self, values: Sequence[Any]) -> Any:
-        """The model as a pytree: a class that JAX does not know becomes a dict by field, a value
-        without a gradient None.
-        """
+        """The model as a pytree: unknown classes become dicts, values without a gradient None."""
         seen: set[int] = set()
 
         def once() -> Iterator[Any]:
@@ -236,9 +226,7 @@ class _Leaves:
         return result
 
     def restored(self, pytree: Any) -> Any:
-        """The model with these values, each in the type, library, dtype and device of the
-        parameter.
-        """
+        """The model with these values, each in the type, dtype and device of the parameter."""
         occupied: set[int] = set()
         result = self.flat(pytree)
         for n, (value, leaf) in enumerate(zip(result, self.parameters.once)):

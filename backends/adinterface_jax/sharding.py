@@ -1,6 +1,4 @@
-"""How an array, or a stack of such with a leading axis, lies where another lies: on a mesh, or
-inside `shard_map`.
-"""
+"""How an array, or a stack of arrays, lies where another lies: on a mesh, in `shard_map`."""
 
 from __future__ import annotations
 
@@ -12,9 +10,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 
 def sharding_of(like: jax.Array, ndim: int) -> Any:
-    """The sharding of `like` for an array of so many axes: extra leading axes are not
-    distributed.
-    """
+    """The sharding of `like` for so many axes: extra leading ones are not distributed."""
     sharding = like.sharding
     if ndim == like.ndim or not isinstance(sharding, NamedSharding):
         return sharding
@@ -23,9 +19,7 @@ def sharding_of(like: jax.Array, ndim: int) -> Any:
 
 
 def as_traced(x: Any, like: Any) -> Any:
-    """x, or a stack of arrays like x, with the mesh and the varying axes of a tracer, as JAX's
-    types require.
-    """
+    """x, or a stack, with the mesh and varying axes of a tracer, as JAX's types require."""
     expected = jax.typeof(like)
     if (
         expected.sharding.mesh.empty

@@ -1,6 +1,4 @@
-"""A training step as one `jax.jit` program, for models of JAX or NumPy arrays that `jax.jit` takes
-directly.
-"""
+"""A training step as one `jax.jit` program, for models of JAX or NumPy arrays."""
 
 from __future__ import annotations
 
@@ -30,8 +28,7 @@ class _Known(NamedTuple):
 
 
 class WholeStep:
-    """`whole(model, state, *data)`, compiled: returns the value, the updated model and the next
-    state.
+    """`whole(model, state, *data)`, compiled: the value, the updated model and the next state.
 
     A faster alternative to the prepared step of `Training`, which serves all arguments. A step of
     an MLP with Adam takes 1.05 to 1.08 times the hand-written time (70 us on JAX arrays, 150 us on
@@ -76,9 +73,7 @@ class WholeStep:
 
 
 def _known(model: Any, state: Any) -> _Known | None:
-    """A user's model and state in the form for the compiled step; None if they are not
-    supported.
-    """
+    """A user's model and state as the compiled step takes them; None if it does not."""
     leaves = jax.tree.leaves(model)
     kinds = frozenset(map(type, leaves))
     if kinds not in (_NUMPY, _JAX) or len({*map(id, leaves)}) != len(leaves):
@@ -90,9 +85,7 @@ def _known(model: Any, state: Any) -> _Known | None:
 
 
 def _width(leaves: Sequence[Any], kinds: frozenset[type], wide: bool) -> bool | None:
-    """Whether there are 64 bits in a call with these leaves; None if one is of another kind, or not
-    taken.
-    """
+    """Whether a call with these leaves has 64 bits; None if one is of another kind."""
     for leaf in leaves:
         if type(leaf) not in kinds:
             return None

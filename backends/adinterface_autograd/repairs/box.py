@@ -143,9 +143,7 @@ def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable
 
 
 def _is_foreign(other: Any) -> bool:
-    """Whether it is an array of another kind with its own operators; xarray responds to NumPy's
-    ufuncs only.
-    """
+    """Whether it is another array with its own operators; xarray responds to ufuncs only."""
     cls = type(other)
     answers = (
         hasattr(cls, "__array_function__") or getattr(cls, "__array_ufunc__", None) is not None

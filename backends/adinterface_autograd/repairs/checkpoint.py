@@ -22,9 +22,7 @@ Arrays = tuple[Any, ...]
 
 
 def checkpoint(function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
-    """`function(*arrays)` without storing intermediate values: the backward pass computes them
-    again.
-    """
+    """`function(*arrays)`, whose intermediate values the backward pass computes again."""
     begin = next(births)
     results = function(*arrays)
     trace = max([result._trace for result in results if isbox(result)], default=-1)
@@ -64,9 +62,7 @@ def _result(result: Any, node: Any, segment: ReverseNode, n: int) -> Any:
 
 
 class _Again:
-    """The reverse rule of a segment: evaluate it again, and continue to nodes older than the
-    segment.
-    """
+    """The reverse rule of a segment: evaluate it again, and continue to older nodes."""
 
     def __init__(
         self, function: Callable[..., Arrays], arrays: Arrays, trace: int, parents: tuple[Any, ...]

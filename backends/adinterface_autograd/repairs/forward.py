@@ -64,9 +64,7 @@ def _transposed(fun: Any) -> Callable[..., Any]:
 
 
 def _is_diagonal(fun: Any, argnums: Sequence[int], answer: Any, args: Any) -> bool:
-    """Whether the derivative is a real diagonal matrix, which is its own transpose: a ufunc of
-    arrays of one shape.
-    """
+    """Whether the derivative is a real diagonal matrix: a ufunc of arrays of one shape."""
     ufunc = getattr(fun, "fun", None)
     if (
         not isinstance(ufunc, np.ufunc)
@@ -80,18 +78,14 @@ def _is_diagonal(fun: Any, argnums: Sequence[int], answer: Any, args: Any) -> bo
 
 
 def _reduces(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """A reduction of a real array over one axis or all: autograd fails for tuples of axes, and
-    ignores other keywords.
-    """
+    """A reduction of a real array over one axis or all, without keywords that autograd ignores."""
     axis = args[1] if len(args) > 1 else kwargs.get("axis")
     known = len(args) <= 2 and kwargs.keys() <= {"axis", "ddof", "keepdims"}
     return known and (axis is None or type(axis) is int) and not np.iscomplexobj(value(args[0]))
 
 
 def _replace(fun: Any, usual: Usual | None = None) -> None:
-    """The transposed reverse rule in place of the rule of autograd, for all calls, or for unusual
-    ones.
-    """
+    """The transposed reverse rule in place of autograd's, for all calls or unusual ones."""
     RULES[fun] = (
         _transposed(fun) if usual is None else unless(usual, primitive_jvps[fun], _transposed(fun))
     )

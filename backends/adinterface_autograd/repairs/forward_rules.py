@@ -121,9 +121,7 @@ RULES |= {
 
 
 def _linear(primitive: Any) -> Rule:
-    """The rule of a primitive that is linear in its first argument, where only that has a
-    tangent.
-    """
+    """The rule of a primitive that is linear in its first argument, the only one that moves."""
 
     def rule(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
         return primitive(tangents[0], *args[1:], **kwargs)
@@ -142,9 +140,7 @@ for _primitive in (
 
 
 def _of_parts(primitive: Any, settings: int) -> Rule:
-    """The rule of a primitive that puts together parts, which follow so many arguments of another
-    kind.
-    """
+    """The rule of a primitive that joins parts, which follow so many other arguments."""
 
     def rule(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
         parts = list(args)

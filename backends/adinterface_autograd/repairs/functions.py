@@ -1,5 +1,4 @@
-"""Functions that autograd lacks or gets wrong, with the arguments of the Array API, composed of
-functions that are right.
+"""Functions that autograd lacks or gets wrong, with the standard's arguments, from right ones.
 
 autograd 1.9 has no rule for flip and nextafter. Its rules fail for new axes of broadcast_to. Those
 of where (broadcast choices) and concat are silently wrong; hypot is NaN at zero. The others here
@@ -117,9 +116,7 @@ defvjp(_cast, lambda ans, x, dtype: lambda g: astype(g, x.dtype), argnums=(0,))
 
 @primitive  # type: ignore[untyped-decorator]
 def written(x: Any, places: Any, value: Any) -> Any:
-    """x with a value, one or as many, in these places of it, which are counted in C's order and
-    differ from one another.
-    """
+    """x with a value, one or as many, in different places of it, counted in C's order."""
     result = np.array(x, order="C")
     result.reshape(-1)[places] = value
     return result
@@ -255,9 +252,7 @@ def _values(x: Any) -> Any:
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Join along an axis. `autograd.numpy.concat` has no rule, and silently gives a zero
-    gradient.
-    """
+    """Join along an axis. `autograd.numpy.concat` silently gives a zero gradient."""
     if axis is None:
         return anp.concatenate([anp.ravel(array) for array in arrays], axis=0)
     return anp.concatenate(list(arrays), axis=axis)
@@ -275,9 +270,7 @@ defvjp_argnum(
 
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """As in NumPy. autograd's function indexes each part to add the axis, which takes four times as
-    long.
-    """
+    """As in NumPy. autograd's function indexes each part, which takes four times as long."""
     return _stack(
         axis, *[anp.array(part) if type(part) in (list, tuple) else part for part in arrays]
     )

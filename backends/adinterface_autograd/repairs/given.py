@@ -1,6 +1,4 @@
-"""What the repairs take from the package that uses them: errors in other words, and what autograd
-lacks.
-"""
+"""What the repairs take from the package that uses them: errors, and what autograd lacks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Functions of linalg with the arguments of the Array API, where rules of autograd are missing or
-wrong.
+"""Functions of linalg as in the Array API, where rules of autograd are missing or wrong.
 
 autograd 1.9 has no rule for `qr`, `pinv(rtol=)`, and a stack of systems with a single right-hand
 side.

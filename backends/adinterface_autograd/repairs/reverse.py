@@ -1,6 +1,4 @@
-"""autograd's reverse mode with corrections: nodes use our rules (`reverse_rules.py`) where
-autograd's are wrong.
-"""
+"""autograd's reverse mode, with our rules (`reverse_rules.py`) where its own are wrong."""
 
 from __future__ import annotations
 

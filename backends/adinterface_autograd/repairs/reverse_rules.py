@@ -75,9 +75,7 @@ def _traced(composition: Callable[..., Any]) -> Rule:
 
 
 def unless(usual: Usual, own: Rule, rule: Rule) -> Rule:
-    """autograd's own rule for the usual calls, ours for the others. Rules of both modes end with
-    `args, kwargs`.
-    """
+    """autograd's own rule for usual calls, ours for others. Both modes end with `args, kwargs`."""
     return lambda *call: (own if usual(*call[-2:]) else rule)(*call)
 
 
@@ -114,9 +112,7 @@ RULES[primitive_of(anp.where)] = _traced(functions.where)  # wrong for choices t
 
 
 def _reduces(*known: str) -> Usual:
-    """Reductions whose rule reads these keywords alone, so not `where` or `correction`, and a third
-    argument as one of them.
-    """
+    """Reductions with these keywords alone: not `where`, `correction` or a third argument."""
 
     def usual(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
         return len(args) <= 2 and (not kwargs or kwargs.keys() <= frozenset(known))
@@ -164,9 +160,7 @@ _replace(anp.einsum, _traced(_composition("einsum")), _einsum_is_plain)
 
 
 def _as_autograd_takes(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """autograd makes integers of a list of booleans, and adds gradients to the elements of arrays,
-    not to a number.
-    """
+    """Not a list of booleans, of which autograd makes integers, nor an index of a number."""
     x, index = args
     return x.shape != () and (type(index) is not list or not index or type(index[0]) is not bool)
 
@@ -218,9 +212,7 @@ RULES[anp.transpose] = _transpose
 
 
 def _divide(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's rule multiplies by x and divides by y**2, which over- and underflow where x / y
-    does not.
-    """
+    """autograd's rule divides by y**2, which over- and underflows where x / y does not."""
     x, y = args
     backs = [
         unbroadcast_f(y, lambda g: -(g / y) * answer) if n else unbroadcast_f(x, lambda g: g / y)
@@ -233,9 +225,7 @@ RULES[anp.true_divide] = RULES[anp.divide] = _divide
 
 
 def _choose(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's rule multiplies the branch not chosen by zero, which is nan where it is
-    infinite.
-    """
+    """autograd multiplies the branch not chosen by zero, which is nan where it is infinite."""
 
     def share(n: int) -> Any:
         mine, other = value(args[n]) == value(answer), value(args[1 - n]) == value(answer)
@@ -268,9 +258,7 @@ _replace(anp.linalg.cholesky, _cholesky, _is_real)
 
 
 def _slogdet(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
-    """autograd's rule ignores that the sign of a complex determinant, a point on the unit circle,
-    changes.
-    """
+    """autograd ignores that the sign of a complex determinant, on the unit circle, changes."""
     own = _AUTOGRADS_SLOGDET(argnums, answer, args, kwargs)
     sign = answer[0]
 

@@ -23,9 +23,7 @@ Function = Callable[..., Any]
 
 
 def around(function: Function) -> Function:
-    """A function of arrays of one dtype and shape, as one of any values: it is rounded once, as by
-    SciPy.
-    """
+    """A function of arrays of one dtype and shape, as one of any values, rounded once."""
 
     def call(*values: Any) -> Any:
         # of numbers too, before SciPy makes them arrays of float64

@@ -80,9 +80,7 @@ def unboxed(x: Any, trace: int) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """An array of a subclass, which f may have captured, as a NumPy array; anything else
-    unchanged.
-    """
+    """An array of a subclass, which f may have captured, as a NumPy array; else unchanged."""
     return (
         value.view(np.ndarray)
         if isinstance(value, np.ndarray) and type(value) is not np.ndarray
@@ -91,9 +89,7 @@ def plain(value: Any) -> Any:
 
 
 def _suited(gradient: Any, node: Any) -> Any:
-    """A gradient of a real array is real. autograd's rules for what joins real and complex arrays
-    leave it complex.
-    """
+    """A gradient of a real array is real, which some of autograd's rules leave complex."""
     if (
         getattr(node, "real", False)
         and getattr(getattr(gradient, "dtype", None), "kind", "") == "c"
@@ -110,8 +106,7 @@ class _Sink:
 
 
 def backward(seeds: Sequence[tuple[Any, Any]], ends_at: Collection[Any] = ()) -> dict[Any, Any]:
-    """Propagate the seeds to the roots: autograd's `backward_pass` for several ends and several
-    roots.
+    """Propagate the seeds to the roots: `backward_pass` for several ends and several roots.
 
     The nodes in `ends_at` count as roots, too.
     """

@@ -1,5 +1,4 @@
-"""Derivatives by finite differences, with estimated errors, of functions of NumPy arrays. Imports
-NumPy alone.
+"""Derivatives of functions of NumPy arrays by finite differences, with estimated errors.
 
 >>> import numpy as np
 >>> from adinterface_finite.differences import differentiate
@@ -37,8 +36,7 @@ from .second_order import Second, along, hessian, product
 
 
 def differentiate(f: Callable[..., Any], *arrays: Array, method: Method | None = None) -> Slopes:
-    """The derivatives of f by each number in the arrays: values and errors of shape (numbers,
-    outputs).
+    """The derivatives of f by each number in the arrays, of shape (numbers, outputs).
 
     f gets copies of the arrays and returns an array or a number. method: from `method_of`; adaptive
     differences by default.

@@ -1,6 +1,4 @@
-"""From the estimated errors of derivatives to those of leaves, and which of them call for a
-warning.
-"""
+"""From the estimated errors of derivatives to those of leaves, and to warnings."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ WITHIN = 10.0
 
 
 class LeafError(NamedTuple):
-    """The error of the derivatives by one leaf, or, with the number -1, along lines that move
-    several leaves.
-    """
+    """The error of the derivatives by one leaf, or (-1) along lines that move several."""
 
     leaf: int
     #: The largest estimated error relative to the largest derivative.
@@ -92,9 +88,7 @@ def errors_by_leaf(
 
 
 def overall(slopes: Slopes) -> tuple[float, float]:
-    """The largest error of all derivatives, and the largest part of it that is noise, relative to
-    the largest derivative.
-    """
+    """The largest error, and the largest noise in it, relative to the largest derivative."""
     values, errors = np.abs(slopes.values), slopes.errors
     finite = np.isfinite(values)
     top = float(np.max(values, initial=0.0, where=finite))

@@ -18,15 +18,12 @@ Array = np.ndarray[Any, Any]
 Arrays = tuple[Any, ...]
 
 #: What Python code raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix without
-#: a Cholesky factor; and
-#: NumPy warnings that are errors.
+#: a Cholesky factor; and NumPy warnings that are errors.
 OUTSIDE = (ArithmeticError, ValueError, RuntimeWarning)
 
 
 class Form(NamedTuple):
-    """How many numbers f returns, the dtype for differences of them, and the distance from 1 to the
-    next number of theirs.
-    """
+    """How many numbers f returns, the dtype for their differences, and their precision."""
 
     size: int
     dtype: Any
@@ -38,9 +35,7 @@ class Form(NamedTuple):
 
 
 class Outputs:
-    """How f's outputs, NumPy arrays or numbers, become one vector, with enough precision for
-    differences.
-    """
+    """How f's outputs, NumPy arrays or numbers, become one vector that is precise enough."""
 
     def __init__(
         self, outputs: Sequence[Any], exactness: Sequence[float], error: type[Exception] = TypeError
@@ -108,9 +103,7 @@ class Evaluations(ABC):
 
     @abstractmethod
     def call(self, *leaves: Any) -> tuple[Any, ...]:
-        """f's value, in a tuple of the caller's form. f may write into these leaves, and may reuse
-        what it returns.
-        """
+        """f's value, in a tuple. f may write into these leaves, and reuse what it returns."""
 
     def call_at_the_point(self) -> tuple[Any, ...]:
         """f's value at the point, from the evaluation that counts, if there are several."""
@@ -171,9 +164,7 @@ class Evaluations(ABC):
         return found
 
     def imaginary(self, leaves: Sequence[Any]) -> Array | None:
-        """The imaginary parts of the values at complex leaves; None if f is not evaluated there.
-        Raises what f raises.
-        """
+        """The imaginary parts at complex leaves; None without an evaluation. Raises as f does."""
         return None
 
     def copies(self) -> Arrays:
@@ -187,9 +178,7 @@ class Evaluations(ABC):
         return np.float64(np.nan) if self.outputs.number else np.full(size, np.nan)
 
     def is_heard(self, order: int, warns: bool) -> bool:
-        """Whether the accuracy of derivatives of this order is used. warns: whether large errors
-        cause a warning.
-        """
+        """Whether an accuracy of this order is used. warns: whether errors cause a warning."""
         return warns or self.records or self.level.order + order >= 3 or enclosing() is not None
 
     def apart(self, differences: Callable[[Callable[[], Arrays]], _T]) -> _T:

@@ -1,6 +1,4 @@
-"""Differences inside differences: how exact the inner ones are, for the outer ones, whose noise
-that is.
-"""
+"""Differences inside differences: the inexactness of the inner is the noise of the outer."""
 
 from __future__ import annotations
 

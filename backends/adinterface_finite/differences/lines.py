@@ -1,6 +1,4 @@
-"""The lines along which differences are taken: along each real number of the leaves, along
-tangents, some of both, and both.
-"""
+"""The lines along which differences are taken: along numbers of the leaves, tangents, or both."""
 
 from __future__ import annotations
 
@@ -47,17 +45,14 @@ _known_places = functools.lru_cache(maxsize=64)(_places)
 
 
 class Coordinates(Lines):
-    """Along each real number of the leaves, in their order; a complex leaf that is doubled first
-    along 1, then along i.
-    """
+    """Along each real number of the leaves in order; a doubled complex leaf along 1, then i."""
 
     def __init__(self, point: BasePoint, doubled: Sequence[bool]):
         shapes = tuple([(*numbers.shape, twice) for numbers, twice in zip(point.numbers, doubled)])
         every = (_known_places if point.count <= KNOWN else _places)(shapes)
         #: Each line's leaf, the place of its number there, and 1 or i. For each leaf its first
-        #: line, how many numbers it has,
-        #: and whether they come again along i. The leaves that have lines. Whether any leaf is
-        #: doubled.
+        #: line, how many numbers it has, and whether they come again along i. The leaves that have
+        #: lines. Whether any leaf is doubled.
         self.places, self.spans, self._owners, self.doubled = every
         self.point, self.count = point, len(self.places)
 

@@ -1,5 +1,4 @@
-"""Checks that f at the point fits between the values at both sides, as it must for sufficiently
-short steps.
+"""Checks that f at the point fits between the values at both sides, if steps are short.
 
 The mean of the values at one step minus f at the point is a series in h^2, like the error of a
 slope. So the difference falls with the step, and faster after extrapolation. If it does not, f
@@ -21,9 +20,8 @@ from .extrapolation.windows import ALIKE, SURE, upper
 Array = np.ndarray[Any, Any]
 
 #: One more step must reduce the difference to this fraction. For two steps it must fall to twice
-#: the square that the smaller
-#: step implies; or, if it falls as it must but slopes agree much better, the rest must be at most
-#: this fraction.
+#: the square that the smaller step implies; or, if it falls as it must but slopes agree much
+#: better, the rest must be at most this fraction.
 ROUGH, TWO = 0.25, 0.02
 #: So many powers of two below the others is the step that tells, and half as many below that the
 #: next one if it does not.
@@ -35,9 +33,7 @@ BELOW_LENGTH = 4
 
 
 def between(exponents: tuple[int, ...]) -> int:
-    """The exponent of a step in the first gap: near the steps above it, halfway if there are others
-    than the one that tells.
-    """
+    """The exponent of a step in the first gap, halfway if more than one step lies below it."""
     size = upper(exponents)
     return (
         exponents[size - 1] - 1
@@ -71,8 +67,7 @@ def fit(
     residues: Array,
     matters: Array,
 ) -> Fit:
-    """slopes, rounding, residues: (lines, steps, outputs); lengths: (lines, steps). residues:
-    differences of means and f.
+    """slopes, rounding, residues (means minus f): (lines, steps, outputs); lengths: (lines, steps).
 
     matters: (lines, outputs), the slope above which a hidden change of f matters.
     """
@@ -99,8 +94,7 @@ def fit(
 
 
 def without_kinks(residues: Array, lengths: Array) -> Array:
-    """Where residues fall with the step and not with its square, f has a kink at the point: slopes
-    are its mean slope.
+    """The residues, but zero where they fall as the step and not as its square: at a kink of f.
 
     Nor do residues count where f is not finite at the point.
     """
@@ -113,9 +107,7 @@ def without_kinks(residues: Array, lengths: Array) -> Array:
 def _stays(
     exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array
 ) -> tuple[Array, Array]:
-    """What the last steps that lie close together miss f by, extrapolated, and whether that does
-    not fall as it must.
-    """
+    """What the last close steps miss f by, extrapolated, and whether it fails to fall."""
     near = [first - second <= 2 for first, second in zip(exponents[-4:], exponents[-3:])][::-1]
     size = 1 + (near.index(False) if False in near else len(near))
     if size < 2:
@@ -145,9 +137,7 @@ def _stays(
 def _below(
     exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array
 ) -> Array:
-    """The exponent of the step below the length over which f changes, from the differences at the
-    steps above the first gap.
-    """
+    """The exponent of a step below the length over which f changes, from those above the gap."""
     size = max(
         2, next(n for n, (one, other) in enumerate(pairwise(exponents), 1) if one - other > 2)
     )

@@ -1,5 +1,4 @@
-"""The point of a call, and lines through it, along which f is evaluated; lines.py has the kinds of
-lines.
+"""The point of a call, and lines through it, along which f is evaluated (kinds in lines.py).
 
 A line's numbers are NumPy numbers; f gets each leaf in its own library and dtype. A displaced leaf
 is a new array, which f may keep or change.
@@ -18,8 +17,7 @@ from .evaluation import Arrays
 DOUBLE, EPSILON = np.dtype(np.float64), 2.0**-52
 
 #: What is smaller is as good as zero: small steps in its scale would not be numbers any more, of
-#: which second derivatives take
-#: the squares.
+#: which second derivatives take the squares.
 TINY, SQUARED = 1e-290, 1e-150
 
 #: How far a line without bounds may go, ahead and behind.
@@ -29,8 +27,7 @@ ANYWHERE = (math.inf, math.inf)
 Bounds = tuple[float | None, float | None]
 
 #: Makes a leaf for f of NumPy numbers. From a leaf to its numbers, the distance from 1 to the next
-#: one in its dtype, and the
-#: way back, None for a NumPy leaf.
+#: one in its dtype, and the way back, None for a NumPy leaf.
 Native = Callable[[Any], Any]
 Take = Callable[[Any], tuple[Any, float, Native | None]]
 
@@ -112,18 +109,14 @@ class Lines:
         self.point, self.count = point, count
 
     def owners(self) -> Sequence[tuple[int, int, int]]:
-        """For each leaf whose lines these are: its number, and its first and last line. -1 for
-        lines that move several.
-        """
+        """By leaf: its number, its first and last line. Number -1: lines that move several."""
         return [(-1, 0, self.count)] if self.count else []
 
     def facts(self, line: int) -> Facts:
         raise NotImplementedError
 
     def reach(self, line: int) -> tuple[float, float]:
-        """The unit of a fixed step, max(1, |x|) along a number; and the exactness, as in
-        `Facts`.
-        """
+        """The unit of a fixed step, max(1, |x|) along a number, and the exactness of `Facts`."""
         raise NotImplementedError
 
     def imaginary(self, leaves: Sequence[Any], line: int, step: float) -> list[Any] | None:
@@ -139,17 +132,14 @@ class Lines:
         return t
 
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
-        """The leaves at the distance t, with these in place of those that do not move; and the
-        exact distance.
-        """
+        """The leaves at the distance t, with these for what does not move; the exact distance."""
         moved = self.moved(line, t)
         return self.point.displaced(leaves, moved), self.distance(line, t, moved)
 
     def points(
         self, wanted: Iterable[tuple[int, float]], fresh: Callable[[], Arrays], distances: list[Any]
     ) -> Iterator[Sequence[Any]]:
-        """The leaves at these distances along these lines, one after another; `distances` gets what
-        the distances really are.
+        """The leaves at these distances along these lines; `distances` gets the exact ones.
 
         fresh: gives the leaves for what does not move.
         """

@@ -1,5 +1,4 @@
-"""Second derivatives from one joint stencil: f is evaluated around the point once, not a gradient
-around each of many points.
+"""Second derivatives from one joint stencil around the point, not from gradients around many.
 
 Along each line second differences at several steps are extrapolated as slopes are. For two lines u
 and v,
@@ -29,8 +28,7 @@ from .points import Facts, Lines, OtherLines
 from .steps import ENOUGH, SMALLEST
 
 #: A second derivative is exact enough at this multiple of the error of an exact enough slope; where
-#: it is small compared with
-#: those along its two lines, at this fraction of them.
+#: it is small compared with those along its two lines, at this fraction of them.
 SLACK, BESIDE = 50.0, 1e-12
 #: The second difference at a step that is good for mixed derivatives is off by this part at most.
 NEAR = 0.2
@@ -80,9 +78,7 @@ def product(
     *,
     stacks: Sequence[Any],
 ) -> Second:
-    """The Hessian of a scalar function times one direction, and the gradient: (lines, 1). stacks:
-    as for `Directions`.
-    """
+    """The Hessian times one direction, and the gradient: (lines, 1). stacks: of `Directions`."""
     direction = Directions(lines.point, stacks)
     together = OtherLines(lines.point, [*[(lines, n) for n in range(lines.count)], (direction, 0)])
     bends = Bends(options, evaluations, together, range(together.count), fresh)

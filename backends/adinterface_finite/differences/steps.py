@@ -1,6 +1,4 @@
-"""The choice of steps: where they start, which is next, and when there are enough. All constants of
-it are here.
-"""
+"""The choice of steps: the first, the next, and when there are enough; with its constants."""
 
 from __future__ import annotations
 
@@ -17,8 +15,7 @@ from .neighbours import DEEP, between, fit, is_deep
 Array = np.ndarray[Any, Any]
 
 #: The first step, in units of x. Neighbouring steps differ by powers of two; this factor keeps them
-#: from being multiples of
-#: the period of a function that oscillates.
+#: from being multiples of the period of a function that oscillates.
 START, FACTOR = 2.0**-3.5, 107 / 128
 #: Steps at which two neighbouring slopes differ by this part extrapolate best.
 GOOD = 0.02
@@ -38,8 +35,7 @@ BEGIN = (0, -1)
 #: both lack is multiplied.
 BELOW = 4
 #: How far from the others one more step is taken along what looks like a straight line of rounded
-#: values; by how many roundings
-#: it must rise within the smallest step to be none of such.
+#: values; by how many roundings it must rise within the smallest step to be none of such.
 ASIDE, MANY = -3, 100.0
 #: For slopes of which no others are taken, the unit of errors that are small enough is at least so
 #: much.
@@ -53,20 +49,17 @@ LEAST, LEAP = -6, 14
 #: How much more noise than rounding is reckoned with where steps are chosen.
 UNSEEN = 8.0
 #: Second differences that grow by the first factor, while f's own differences fall by less, are
-#: noise, if these are less than
-#: the second number of roundings of f's value.
+#: noise, if these are less than the second number of roundings of f's value.
 GROWN, ROUNDINGS = 8.0, 4096.0
 #: From this relative error on, if it exceeds the truncation error and the known rounding by these
-#: factors, the last step is a
-#: test. Its exponent, divided by the order of the derivative: the step resolves most changes
-#: between larger steps, and has
-#: about the rounding error of a 3-point rule, whose step is about three times larger.
+#: factors, the last step is a test. Its exponent, divided by the order of the derivative: the step
+#: resolves most changes between larger steps, and has about the rounding error of a 3-point rule,
+#: whose step is about three times larger.
 UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -14
 
 
 def grain(values: Sequence[float]) -> float:
-    """The power of ten of which all of these positive numbers are multiples, as printed ones are; 0
-    if there is none.
+    """The power of ten that divides these positive numbers, as printed ones; 0 if none does.
 
     Numbers of a few binary digits do not count, since exact arithmetic gives such. Nor do one or
     two values repeated, as of an f that is constant on one side of a kink.
@@ -92,8 +85,7 @@ def grain(values: Sequence[float]) -> float:
 def coarse(
     grain: float, slopes: Sequence[float], rounding: Sequence[float], smallest: float
 ) -> float:
-    """This grain, half of the rounding of f's values; or 0 for a straight line that rises by many
-    grains, which is no rounding.
+    """This grain, half of f's rounding; 0 for a straight line that rises by many grains.
 
     smallest: the smallest step.
     """
@@ -106,9 +98,7 @@ def coarse(
 
 
 def may_be_rounded(values: Array) -> Array:
-    """Where `grain` may apply. values: (lines, steps, outputs), not negative; returns (lines,
-    outputs).
-    """
+    """Where `grain` may apply: (lines, outputs), from values >= 0 (lines, steps, outputs)."""
     top = values.max(axis=1)
     finest = values * (10.0 ** (DIGITS - 1 - np.floor(np.log10(top))))[:, None]
     found = (np.abs(finest - np.rint(finest)) <= 2.0**-50 * finest).all(axis=1)
@@ -116,8 +106,7 @@ def may_be_rounded(values: Array) -> Array:
 
 
 def noise_shown(slopes: Array, rounding: Array, powers: Array) -> Array:
-    """The noise of f's values where second differences grow from step to step as noise does; 0
-    elsewhere.
+    """The noise of f's values where second differences grow with the steps as it does; else 0.
 
     f rounds terms that are larger than its value, and a second difference divides that by the
     square of the step. A narrow feature of f grows so, too, but is more than `ROUNDINGS` times the
@@ -137,9 +126,7 @@ def noise_shown(slopes: Array, rounding: Array, powers: Array) -> Array:
 
 
 def unit(scale: float) -> float:
-    """The first step for a number of this size: a power of two times FACTOR, so that it has few
-    digits.
-    """
+    """The first step for a number of this size: a power of two times FACTOR, of few digits."""
     if not (0.0 < scale < math.inf):
         scale = 1.0
     exponent = round(math.log2(START * scale))
@@ -230,8 +217,7 @@ def _by_fit(
     bends: bool,
     left: int,
 ) -> int | None:
-    """The exponent of a line's next step according to f at the point, if the slope is not accurate
-    enough; else the usual one.
+    """A line's next exponent by f at the point if the slope is not accurate enough; else the usual.
 
     missed, alone, below: as in `Fit`. bends: steps shrink already, since slopes differ. left:
     evaluations.
@@ -325,8 +311,7 @@ def next_step(
 def _gap(
     exponents: tuple[int, ...], power: int, order: int, bend: float, noise: float, rest: int
 ) -> tuple[int, float]:
-    """How many powers of two lie between the last steps, for the smallest sum of truncation error
-    and noise.
+    """The powers of two between the last steps for the least error, and the truncation error now.
 
     And the truncation error of the present value.
 

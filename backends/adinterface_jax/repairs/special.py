@@ -50,9 +50,7 @@ def bessel1(x: Any) -> Any:
 
 
 def _quotient(scaled: Function, scale: Any, x: Any) -> Any:
-    """scaled(x) / x, for scaled(x) = scale * I1(x). Near zero it is a series, since derivatives of
-    the quotient cancel.
-    """
+    """scaled(x) / x for scaled = scale * I1: near zero a series, as derivatives would cancel."""
     small = jnp.abs(x) < 0.1
     y = jnp.where(small, x * x / 4, 0)
     series = (1 + y / 2 * (1 + y / 6 * (1 + y / 12 * (1 + y / 20)))) / 2
@@ -77,8 +75,7 @@ def polygamma(n: int, x: Any) -> Any:
 
 
 #: Number by number: the second derivative of JAX 0.12.0 is not for arrays (its `select` gets a
-#: threshold without axes).
-#: JAX has it from 0.10.1 on.
+#: threshold without axes). JAX has it from 0.10.1 on.
 erfcx: Any = jnp.vectorize(special.erfcx) if hasattr(special, "erfcx") else None
 
 

@@ -33,18 +33,14 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def hypot(x: Any, y: Any, /) -> Any:
-    """JAX 0.10's rule loses second derivatives where |x| = |y|: it selects the larger of the
-    two.
-    """
+    """JAX 0.10's rule selects the larger, which loses second derivatives where |x| = |y|."""
     scale = stop_gradient(jnp.maximum(jnp.abs(x), jnp.abs(y)))
     scale = jnp.where((scale == 0) | jnp.isinf(scale), 1, scale)
     return scale * _root((x / scale) ** 2 + (y / scale) ** 2)
 
 
 def _root(x: Any) -> Any:
-    """The square root of a sum of squares: where all of them are zero, its derivative is zero, not
-    NaN.
-    """
+    """The square root of a sum of squares, whose derivative is zero, not NaN, at zero."""
     corner = x == 0
     return jnp.where(corner, 0, jnp.sqrt(jnp.where(corner, 1, x)))
 

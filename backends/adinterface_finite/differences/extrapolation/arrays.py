@@ -82,8 +82,7 @@ def _largest(array: Array) -> Array:
 
 
 def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -> Array:
-    """Whether slopes agree much better than f at the point fits between its neighbours. Noise does
-    not do that.
+    """Whether slopes agree much better than f fits between its neighbours, unlike noise.
 
     found: of the first of the steps.
     """
@@ -98,8 +97,7 @@ def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -
 def missed(
     found: Windows, slopes: Array, rounding: Array, lengths: Array, residues: Array
 ) -> Array:
-    """The errors of slopes of the windows if the residues are errors of a slope; (lines, windows,
-    outputs).
+    """The errors of the windows, (lines, windows, outputs), if residues are errors of a slope.
 
     The mean of f ahead and behind is a series in h^2 that starts with f at the point, so it is
     extrapolated like slopes. If the rest is small, the step is short compared with the length scale

@@ -1,6 +1,4 @@
-"""Windows of neighbouring steps: the weights and the amplification of noise, from the steps
-alone.
-"""
+"""Windows of neighbouring steps: their weights and noise factors, from the steps alone."""
 
 from __future__ import annotations
 
@@ -13,19 +11,16 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 #: How much shorter odd steps are: ratios of neighbouring steps are near the root of 5 and its part
-#: of 4, far from quotients of
-#: small numbers. It has few binary digits, so that distances are exact.
+#: of 4, far from quotients of small numbers. It has few binary digits, so that distances are exact.
 ODD = 115 / 128
 #: A window's error is at least this part of that of the window without its largest step.
 FLOOR = 0.01
 #: A measured noise counts so many times: it is seen in one or two samples.
 CAUTION = 3.0
 #: From this power of two on a step lies far below the others: what is noise at those is much more
-#: there. Where the slopes at
-#: the others differ by at most this part, and that at the far step by more than this part of such
-#: noise, f is noisy. Where the
-#: far slope is much nearer than that, there is none, and what the others show is what f does
-#: between them.
+#: there. Where the slopes at the others differ by at most this part, and that at the far step by
+#: more than this part of such noise, f is noisy. Where the far slope is much nearer than that,
+#: there is none, and what the others show is what f does between them.
 FAR, CALM, TOLD = 6, 0.2, 0.01
 #: The relative error above which derivatives of a noisy f cause a warning.
 DOUBT = 1e-4
@@ -61,13 +56,11 @@ class Windows(NamedTuple):
     #: all goes well.
     ratios: Array
     #: How much independent noise of f is amplified in the value, and in the difference of a window
-    #: and its shorter one; in
-    #: units of the smallest step.
+    #: and its shorter one; in units of the smallest step.
     amplified: Array
     difference: Array
     #: Steps behind a window, which may contradict it: for each such pair the window, its last step,
-    #: the smaller step; and
-    #: what sums the pairs of a window.
+    #: the smaller step; and what sums the pairs of a window.
     behind: tuple[Array, Array, Array]
     gathered: Array
     #: The place of the first step of each window of two steps or more, and of the last.
@@ -94,8 +87,7 @@ def size_of_step(exponent: int) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
-    """Of steps `2**exponents`, from the largest to the smallest, where errors are a series in
-    `h**power`.
+    """Of steps `2**exponents`, from the largest on, where errors are a series in `h**power`.
 
     order: of the derivative; the noise of f's values is divided by that power of the step.
     """

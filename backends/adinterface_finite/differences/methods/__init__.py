@@ -1,6 +1,4 @@
-"""Methods: slopes along lines from evaluations of f. One file each, with one interface (see
-`method`).
-"""
+"""Methods: slopes along lines from evaluations of f. One file each, one interface (`method`)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Central slopes at geometric steps, extrapolated; each line stops when its estimated error is
-small enough.
+"""Central slopes at geometric steps, extrapolated until the estimated error is small enough.
 
 Steps start at the scale of x. They grow where rounding or noise dominates, and shrink where f
 curves too much or is not finite. At the edge of the domain of f, slopes are one-sided and

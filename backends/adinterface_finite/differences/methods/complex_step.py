@@ -1,5 +1,4 @@
-"""Complex step: the derivative from the imaginary part of f at a point moved by a tiny imaginary
-number.
+"""The derivative from the imaginary part of f at a point moved by a tiny imaginary number.
 
 No difference is taken, so nothing cancels and the result has the precision of f. But f must be
 analytic: `abs`, `conj`, comparisons and `float()` make the result silently wrong. So one central

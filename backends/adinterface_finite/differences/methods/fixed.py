@@ -19,9 +19,7 @@ from .method import Method, Slopes, in_parts
 
 
 class Fixed(Method):
-    """kind: "central", "forward" or "backward". step: relative to max(1, |x|), or to the scale if
-    one is given.
-    """
+    """kind: "central", "forward" or "backward". step: relative to max(1, |x|), or the scale."""
 
     estimates = False
 

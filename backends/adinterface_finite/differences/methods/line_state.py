@@ -1,6 +1,4 @@
-"""The state of one line: the steps taken, from the largest to the smallest, f there, and where f is
-not finite.
-"""
+"""The state of one line: its steps, from the largest on, f there, and where f is not finite."""
 
 from __future__ import annotations
 

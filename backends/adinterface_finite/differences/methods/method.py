@@ -20,9 +20,7 @@ FEW, MEMORY = 32, 2**21
 
 
 class Slopes(NamedTuple):
-    """Arrays (lines, outputs): the derivatives along lines, their estimated errors, and facts about
-    the values of f.
-    """
+    """Derivatives along lines, their estimated errors, facts on f's values: (lines, outputs)."""
 
     values: Array
     errors: Array
@@ -43,8 +41,7 @@ class Slopes(NamedTuple):
 
 
 def unit_of(sizes: Sequence[Array], step: float, order: int = 1) -> Array:
-    """The units of `Slopes`: a derivative of 1, or of the size that the change of f over the
-    largest step shows.
+    """The units of `Slopes`: 1, or the slope that f's change over the largest step shows.
 
     sizes: of f's values at several steps.
     """
@@ -67,8 +64,7 @@ class Options(NamedTuple):
 def in_parts(
     evaluations: Evaluations, lines: Lines, points: int, compute: Callable[[range], Slopes]
 ) -> Slopes:
-    """`compute` for all lines, in groups: the values of f at this number of points on each line fit
-    into memory.
+    """`compute` for groups of lines, so that f's values at these points fit into memory.
 
     The first group is small, to find the number of outputs of f.
     """
@@ -103,6 +99,4 @@ class Method(ABC):
 
     @abstractmethod
     def relative_error(self, order: int, epsilon: float) -> float:
-        """The expected error of derivatives of this order, relative to the largest number, from the
-        precision of f.
-        """
+        """The expected error of such derivatives, relative to the largest, from f's precision."""

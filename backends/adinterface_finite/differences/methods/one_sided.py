@@ -18,9 +18,7 @@ from .sampling import Sampling
 def one_sided_slopes(
     rounds: Sampling, states: Sequence[LineState], found: Slopes, epsilon: float
 ) -> None:
-    """One-sided slopes along these lines, in place of central ones. epsilon: the precision of the
-    values of f.
-    """
+    """One-sided slopes along these lines. epsilon: the precision of the values of f."""
     sides = [(state, _side(state)) for state in states]
     if not any(side for _, side in sides):
         return

@@ -1,6 +1,4 @@
-"""Rounds of steps along some lines, until all are finished, with derivatives and their estimated
-errors from the slopes.
-"""
+"""Rounds of steps along lines until all are finished: derivatives and estimated errors."""
 
 from __future__ import annotations
 
@@ -120,8 +118,7 @@ class Rounds(Sampling):
     def _judge(
         self, exactness: float, exponents: tuple[int, ...], group: Sequence[LineState]
     ) -> list[Step]:
-        """Estimate the derivatives along lines with the same steps, and choose the steps to take
-        next.
+        """Estimate derivatives along lines with the same steps, and choose the next steps.
 
         exactness: the precision in which f computes with the moving leaves, which may be less than
         that of its value.
@@ -190,9 +187,7 @@ class Rounds(Sampling):
         return following
 
     def _grained(self, rows: Array, sizes: Array) -> Array | None:
-        """Which lines and outputs have values that may be rounded to some digits; None if there are
-        none.
-        """
+        """Which lines and outputs have values that may be rounded; None if there are none."""
         if not self.rounded[rows].any():  # what was not rounded at some steps is not at more
             return None
         found = may_be_rounded(sizes)

@@ -85,8 +85,7 @@ class Sampling:
     def see(
         self, steps: Sequence[Step], up: Array, down: Array, apart: Apart, again: list[Step]
     ) -> None:
-        """Keep the values at these steps; appends to `again` the steps that replace those where f
-        was not finite.
+        """Keep the values at these steps; `again` gets the steps in place of non-finite ones.
 
         apart: the actual distances between the points ahead and behind.
         """
@@ -141,9 +140,7 @@ class Sampling:
         return state.one_side() != 0
 
     def _alive(self, up: Array, down: Array) -> bool:
-        """Whether each output was finite somewhere; if so, f need not be evaluated at the point
-        itself.
-        """
+        """Whether each output was finite somewhere, so that the point needs no evaluation."""
         if any(state.exponents for state in self.states):
             return True
         return bool((np.isfinite(up) | np.isfinite(down)).any(axis=0).all())
@@ -188,9 +185,7 @@ class Sampling:
         return np.asarray(middle - slopes * (off / 2)[:, None] if off.any() else middle)
 
     def here(self) -> Array | None:
-        """f at the point itself, NaN where it is not finite; None where the slopes already use
-        it.
-        """
+        """f at the point, NaN where it is not finite; None where the slopes already use it."""
         if self.order > 1:
             return None
         try:
@@ -207,16 +202,12 @@ class Sampling:
         return max(own, self.level.error)
 
     def limit(self, epsilon: float) -> float:
-        """The unit of errors that are small enough: as small as rounding allows for nested
-        derivatives.
-        """
+        """The unit of errors that are small enough; for nested derivatives, that of rounding."""
         allowed = self.slack * epsilon
         return max(allowed, FINE) if self.order == 1 and self.outermost else allowed
 
     def rounding(self, sizes: Array, steps: Array, epsilon: float) -> Array:
-        """The rounding errors of slopes (lines, steps, outputs), from the values of f and the
-        steps.
-        """
+        """The rounding errors of slopes, (lines, steps, outputs), from f's values and the steps."""
         noise = 0.5 * self.gain * epsilon * sizes
         if self.options.absolute is not None:
             noise = np.maximum(noise, 0.5 * self.gain * self.options.absolute)
@@ -230,9 +221,7 @@ class Sampling:
         steps: Array,
         residues: Array | None = None,
     ) -> Estimate:
-        """The slopes at step zero. residues: the differences of the middles of the steps from f, if
-        known.
-        """
+        """The slopes at step zero. residues: of the middles of the steps from f, if known."""
         return extrapolate(
             found, slopes, rounding, (steps[:, -1:] ** self.order)[:, :, None], steps, residues
         )

@@ -194,21 +194,18 @@ class FiniteDifferencesBackend(Backend):
         if found is None:
             return None
         evaluations, lines, (first, slopes) = found
-        rows = [slopes.values[start : start + size] for start, size, _ in lines.spans]
-        shapes = [(*numbers.shape, lines.count) for numbers in lines.point.numbers]
-        blocks = [
-            list(self._parts(part.reshape(shape), lines)) for part, shape in zip(rows, shapes)
-        ]
+        blocks = []
+        for (start, size, _), numbers in zip(lines.spans, lines.point.numbers):
+            rows = slopes.values[start : start + size].reshape((*numbers.shape, lines.count))
+            blocks.append(list(self._parts(rows, lines)))
         return Jacobian(self._parts(first[:, 0], lines), evaluations.all_as_aux(value), blocks)
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         require_numbers(self, directions)
         stacks = [numbers_of(self, v)[None] for v in directions]
-        found = (
-            self._joint(function, leaves, functools.partial(product, stacks=stacks))
-            if any(map(np.any, stacks))
-            else None
-        )
+        if not any(map(np.any, stacks)):
+            return None
+        found = self._joint(function, leaves, functools.partial(product, stacks=stacks))
         if found is None:
             return None
         _, lines, (first, slopes) = found
@@ -223,13 +220,11 @@ class FiniteDifferencesBackend(Backend):
         if found is None:
             return None
         evaluations, lines, (first, slopes) = found
+        both = first, slopes.values
         if [numbers.shape for numbers in lines.point.numbers] == [()]:  # any outputs
-            slope, bend = (
-                evaluations.native(first[:1], one=True),
-                evaluations.native(slopes.values[:1], one=True),
-            )
+            slope, bend = [evaluations.native(each[:1], one=True) for each in both]
         else:
-            slope, bend = self._parts(first[:, 0], lines), self._parts(slopes.values[:, 0], lines)
+            slope, bend = [self._parts(each[:, 0], lines) for each in both]
         return Pushforward(slope, bend, evaluations.all_as_aux(value))
 
     def _joint(
@@ -292,17 +287,12 @@ class FiniteDifferencesBackend(Backend):
                     " engine: SecondOrder(AutoFiniteDifferences(), AutoJax())."
                 )
         precision, gradient = evaluations.form.epsilon, evaluations.there.derives
-        note_accuracy(
-            lambda: Accuracy(
-                depth,
-                tuple(
-                    [
-                        LeafAccuracy(*leaf)
-                        for leaf in errors_by_leaf(lines, slopes, order, precision, gradient)
-                    ]
-                ),
-            )
-        )
+
+        def accuracy() -> Accuracy:
+            found = errors_by_leaf(lines, slopes, order, precision, gradient)
+            return Accuracy(depth, tuple([LeafAccuracy(*leaf) for leaf in found]))
+
+        note_accuracy(accuracy)
 
     def note(self, error: Exception) -> str | None:
         if isinstance(error, TypeError) and "bfloat16" in str(error).lower():

@@ -110,11 +110,8 @@ class FlatEvaluations(Evaluations):
         numbers = [library.to_numpy(output) for library, output in zip(libraries, outputs)]
         exactness = [epsilon(library.dtype(output)) for library, output in zip(libraries, outputs)]
         self.known, self.outputs = True, Outputs(numbers, exactness, OutputError)
-        self.libraries = (
-            None
-            if all(isinstance(output, (np.ndarray, np.generic)) for output in outputs)
-            else libraries
-        )
+        if not all(isinstance(output, (np.ndarray, np.generic)) for output in outputs):
+            self.libraries = libraries
 
     def native(self, stack: Array, one: bool = False) -> Arrays:
         """A stack (lines, outputs) as one per output, in its library. one: of the only line."""
@@ -140,14 +137,12 @@ class FlatEvaluations(Evaluations):
             return super().apart(differences)
 
     def imaginary(self, leaves: Sequence[Any]) -> Array | None:
+        unchecked = self.elsewhere.unchecked
+        if unchecked is None:
+            return None
         with below(self.level):
-            unchecked = self.elsewhere.unchecked
-            found = self.hold(unchecked, *leaves) if unchecked else None
-        parts = (
-            [np.imag(np.asarray(output)).astype("float64").ravel() for output in found[0]]
-            if found
-            else []
-        )
+            outputs, _ = self.hold(unchecked, *leaves)
+        parts = [np.imag(np.asarray(output)).astype("float64").ravel() for output in outputs]
         return np.concatenate(parts) if parts else None
 
     def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
@@ -210,11 +205,8 @@ def _taken(backend: Backend, leaf: Any) -> tuple[Any, float, Callable[[Any], Any
     dtype = library.dtype(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
         return leaf, epsilon(dtype), None
-    return (
-        library.to_numpy(leaf),
-        epsilon(dtype),
-        functools.partial(library.asarray, dtype=dtype, like=leaf),
-    )
+    native = functools.partial(library.asarray, dtype=dtype, like=leaf)
+    return library.to_numpy(leaf), epsilon(dtype), native
 
 
 def require_numbers(backend: Backend, arrays: Arrays) -> None:
@@ -245,12 +237,7 @@ def numbers_of(backend: Backend, array: Any) -> Any:
 
 def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
     """Refuse a value with less precision than the arguments."""
-    for array in (*outputs, *leaves):
-        if type(array) is not np.float64 and (
-            type(array) is not np.ndarray or array.dtype is not DOUBLE
-        ):
-            break
-    else:
+    if all(getattr(x, "dtype", None) is DOUBLE for x in (*outputs, *leaves)):
         return
     dtypes = [library_of(backend, leaf).dtype(leaf) for leaf in leaves if size_of(backend, leaf)]
     finest = max(map(width, dtypes), default=0)

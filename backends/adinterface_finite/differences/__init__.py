@@ -9,7 +9,7 @@ True
 >>> bool(found.errors.max() < 1e-12)
 True
 
-Each module builds on those before it:
+Each module builds on those before it, and on NumPy alone:
 
 - `extrapolation`: slopes at several steps, extrapolated to step zero with an estimated error;
   `neighbours`: whether the values at both sides of the point show all that f does; `steps`: which

@@ -56,11 +56,8 @@ def errors_by_leaf(
     hidden[(values == 0) & told.any(axis=1, keepdims=True)] = 0.0
     found: list[LeafError] = []
     for leaf, start, stop in lines.owners():
-        coarse = (
-            max(epsilon, *lines.point.exactness)
-            if leaf < 0
-            else max(epsilon, lines.point.exactness[leaf])
-        )
+        exactness = lines.point.exactness
+        coarse = max(epsilon, *(exactness if leaf < 0 else [exactness[leaf]]))
         bad = max(1e-4, 100 * coarse ** (2 / (order + 2)))
         own = slice(start, stop)
         if finite[own].size and not finite[own].any():
@@ -69,21 +66,15 @@ def errors_by_leaf(
         # Each output has its own scale, unless its change is within the rounding of an output that
         # does not change.
         own_sure, other = sure[own].max(axis=0, initial=0.0), float(np.max(elsewhere, initial=0.0))
-        limits = np.where(
-            told[own],
-            np.where(own_sure > 0, own_sure, own_sure.max(initial=0.0) or other),
-            hidden[own],
-        )
+        scales = np.where(own_sure > 0, own_sure, own_sure.max(initial=0.0) or other)
+        limits = np.where(told[own], scales, hidden[own])
         top = float(tops.max(initial=0.0)) or other
         with np.errstate(all="ignore"):
             parts = np.where(seen[own].any(axis=0) & (tops > 0), worst / tops, 0.0)
         top = top or float(hidden[own].max(initial=0.0))
-        relative = max(
-            float(parts.max(initial=0.0)), float(worst.max(initial=0.0)) / top if top else 0.0
-        )
-        found.append(
-            LeafError(leaf, relative, bool(((errors[own] > bad * limits) & (limits > 0)).any()))
-        )
+        whole = float(worst.max(initial=0.0)) / top if top else 0.0
+        doubtful = bool(((errors[own] > bad * limits) & (limits > 0)).any())
+        found.append(LeafError(leaf, max(float(parts.max(initial=0.0)), whole), doubtful))
     return found
 
 

@@ -56,10 +56,8 @@ class Outputs:
         """A number for a single one. Raises `error` for outputs of another form."""
         if self.number and type(outputs[0]) is np.float64 and len(outputs) == 1:
             return outputs[0]
-        shapes, complex_ = (
-            [output.shape for output in outputs],
-            [output.dtype.kind == "c" for output in outputs],
-        )
+        shapes = [output.shape for output in outputs]
+        complex_ = [output.dtype.kind == "c" for output in outputs]
         if shapes != self.shapes or complex_ != self.complex:
             before, now = (
                 f"outputs of the shapes {known}{' (complex)' * any(kinds)}"

@@ -168,21 +168,16 @@ class Directions(Lines):
         for line in np.flatnonzero(sum(moved) == 1) if flat else ():
             n = next(n for n, counts in enumerate(moved) if counts[line])
             place = int(np.flatnonzero(flat[n][line])[0])
-            self.alone[line] = (
-                n,
-                np.unravel_index(place, np.shape(stacks[n])[1:]),
-                flat[n][line][place],
-            )
+            index = np.unravel_index(place, np.shape(stacks[n])[1:])
+            self.alone[line] = n, index, flat[n][line][place]
         #: Whether each moves anything at all.
         self.moves = np.asarray(sum(moved) > 0) if flat else np.zeros(self.count, dtype=bool)
 
     def moving(self) -> Lines:
         """Those that move anything."""
-        return (
-            self
-            if self.moves.all()
-            else OtherLines(self.point, [(self, n) for n in np.flatnonzero(self.moves).tolist()])
-        )
+        if self.moves.all():
+            return self
+        return OtherLines(self.point, [(self, n) for n in np.flatnonzero(self.moves).tolist()])
 
     def tangents(self, line: int) -> list[Any]:
         return [stack[line] for stack in self.stacks]
@@ -207,12 +202,8 @@ class Directions(Lines):
                 above, below = (point.high - x) / lengths, (x - point.low) / lengths
                 ahead = min(ahead, np.where(along > 0, above, below).min())
                 behind = min(behind, np.where(along > 0, below, above).min())
-            usual = (
-                np.where((sizes > TINY) & np.isfinite(sizes), sizes, 1.0)
-                if point.scale is None
-                else point.scale
-            )
-            scales.append(usual / lengths)
+            usual = np.where((sizes > TINY) & np.isfinite(sizes), sizes, 1.0)
+            scales.append((usual if point.scale is None else point.scale) / lengths)
         every = np.concatenate(scales)
         size, worst = float(np.median(every)), float(every.min())
         return Facts(size, worst, exactness, exactness * size, (float(ahead), float(behind)))
@@ -236,8 +227,6 @@ class Directions(Lines):
         if alone is None:
             return t
         n, index, v = alone
-        return (
-            _distance(moved[n][index], self.point.numbers[n][index], 1.0) / v
-            if np.isreal(v) and moved[n].dtype.kind != "c"
-            else t
-        )
+        if not np.isreal(v) or moved[n].dtype.kind == "c":
+            return t
+        return _distance(moved[n][index], self.point.numbers[n][index], 1.0) / v

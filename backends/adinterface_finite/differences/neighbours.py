@@ -78,14 +78,11 @@ def fit(
             off > SURE * noise[:, -1]
         )
         first = windows(exponents[: upper(exponents)], 2, 1)
-        agree = (
-            np.zeros(off.shape, dtype=bool)
-            if first.steps < 2
-            else stands_alone(first, slopes, lengths, residues)
-        )
-        below = np.where(
-            seen.any(axis=1), np.inf, _below(exponents, slopes, noise, lengths, residues)
-        )
+        agree = np.zeros(off.shape, dtype=bool)
+        if first.steps > 1:
+            agree = stands_alone(first, slopes, lengths, residues)
+        below = _below(exponents, slopes, noise, lengths, residues)
+        below = np.where(seen.any(axis=1), np.inf, below)
     else:
         off, seen = _stays(exponents, slopes, noise, lengths, residues)
         agree, below = np.zeros(off.shape, dtype=bool), np.full(len(slopes), np.inf)
@@ -117,20 +114,16 @@ def _stays(
     off, change = np.abs(full @ residues[:, last]), np.abs(inside.changes[-1] @ slopes[:, last])
     hides = off > 2 * change * lengths[:, -1:]
     if size == 2:
-        low, square = (
-            np.abs(residues[:, -1]),
-            np.abs(residues[:, -2]) * (lengths[:, -1:] / lengths[:, -2:-1]) ** 2,
-        )
+        low = np.abs(residues[:, -1])
+        square = np.abs(residues[:, -2]) * (lengths[:, -1:] / lengths[:, -2:-1]) ** 2
         stays = (low > 2 * square) | ((low > square / 2) & (off > TWO * low) & hides)
     else:
         shortest = windows(exponents[-size + 2 :], 2, 1).weights[-1]
-        slower = change > ROUGH * np.abs(
-            shorter @ slopes[:, last] - shortest @ slopes[:, 2 - size :]
-        )
+        turn = np.abs(shorter @ slopes[:, last] - shortest @ slopes[:, 2 - size :])
         larger = np.abs(shorter[1:] @ residues[:, -size:-1])
         # one of both may be small by chance
         before = np.maximum(np.abs(shorter @ residues[:, last]), larger / 4)
-        stays = (off > ROUGH * before) & (hides | slower)
+        stays = (off > ROUGH * before) & (hides | (change > ROUGH * turn))
     return off, stays & (off > SURE * (inside.gains[-1] @ noise[:, last]))
 
 
@@ -143,10 +136,8 @@ def _below(
     )
     weights = windows(exponents[:size], 2, 1).weights[-1]
     missed = np.abs(weights @ residues[:, :size])
-    turn, bend = (
-        np.abs(slopes[:, -1] - weights @ slopes[:, :size]),
-        np.maximum(np.abs(residues[:, -1]), noise[:, -1]),
-    )
+    turn = np.abs(slopes[:, -1] - weights @ slopes[:, :size])
+    bend = np.maximum(np.abs(residues[:, -1]), noise[:, -1])
     length = np.fmin(missed / turn, lengths[:, -1:] * np.sqrt(missed / bend))
     known = (missed > SURE * (np.abs(weights) @ noise[:, :size])) & (length > 0)
     length = np.where(known, length, np.inf).min(axis=1, initial=np.inf)

@@ -53,10 +53,8 @@ class BasePoint:
         self.bounded, self.low, self.high = bounds is not None, -math.inf, math.inf
         if bounds is not None:
             low, high = bounds
-            self.low, self.high = (
-                -math.inf if low is None else low,
-                math.inf if high is None else high,
-            )
+            self.low = -math.inf if low is None else low
+            self.high = math.inf if high is None else high
             self.bounded = self.low > -math.inf or self.high < math.inf
         self.exactness: list[float] = []
         #: What makes a leaf for f of NumPy numbers; None for NumPy leaves. Which of those are
@@ -80,10 +78,8 @@ class BasePoint:
         """These leaves, with those that have moved as f gets them."""
         there = list(leaves)
         for n, array in moved.items():
-            native, numbers = (
-                self.natives[n],
-                array[()] if isinstance(self.numbers[n], np.generic) else array,
-            )
+            native = self.natives[n]
+            numbers = array[()] if isinstance(self.numbers[n], np.generic) else array
             there[n] = numbers if native is None else native(numbers)
         return there
 

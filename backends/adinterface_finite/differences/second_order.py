@@ -130,9 +130,8 @@ class Bends(Rounds):
                 continue
             # Large steps are taken where second differences are small compared with rounding, which
             # slopes do not show.
-            exponents = (
-                tuple([e for e in exponents if e <= 2]) if exponents[-2] <= 2 else exponents[-2:]
-            )
+            small = tuple([e for e in exponents if e <= 2])
+            exponents = small if len(small) > 1 else exponents[-2:]
             estimate = self._first(state, exponents)
             # Where f is odd around the point its second differences vanish at any step: the slopes
             # need smaller ones.
@@ -151,30 +150,20 @@ class Bends(Rounds):
         parts = [self.seen[state.line, e] for e in exponents]
         slopes = [(up - down) / (a - b) if a != b else 0 * up for up, down, a, b in parts]
         sizes = [np.maximum(abs(up), abs(down)) for up, down, _, _ in parts]
-        epsilon = self.epsilon
+        absolute = self.options.absolute
         steps = [state.unit * size_of_step(e) for e in exponents]
         lengths = np.array(steps)[None, :, None]
-        rounding = (
-            np.maximum(0.5 * epsilon * np.array([sizes]), 0.5 * (self.options.absolute or 0.0))
-            / lengths
-        )
-        return extrapolate(
-            windows(exponents, 2, 1),
-            np.array([slopes]),
-            rounding,
-            lengths[:, -1:],
-            lengths[:, :, 0],
-        )
+        noise = np.maximum(0.5 * self.epsilon * np.array([sizes]), 0.5 * (absolute or 0.0))
+        inside, last = windows(exponents, 2, 1), lengths[:, -1:]
+        return extrapolate(inside, np.array([slopes]), noise / lengths, last, lengths[:, :, 0])
 
     def top(self, state: LineState) -> int:
         """The largest exponent of good steps for mixed derivatives: the second difference is near
         the second derivative there. At most the first exponent. It is even, so that steps from it
         on have the same ratios along all lines.
         """
-        value, steps = (
-            self.found.values[state.line],
-            [(e, bend) for e, bend in zip(state.exponents, state.slopes) if e <= 0],
-        )
+        value = self.found.values[state.line]
+        steps = [(e, bend) for e, bend in zip(state.exponents, state.slopes) if e <= 0]
         near = [e for e, bend in steps if np.all(abs(bend - value) <= NEAR * abs(value))]
         largest = max(near or [e for e, _ in steps], default=0)
         return largest - largest % 2
@@ -206,13 +195,10 @@ class Mixed(Rounds):
         first, second = np.array([i for i, _ in pairs], int), np.array([j for _, j in pairs], int)
         limits = np.array([state.bad for state in bends.states]) - np.array(tops)
         curved = np.abs(bends.found.values[:, 0])
-        self.beside: list[float] = (
-            BESIDE * np.sqrt(curved[first]) * np.sqrt(curved[second])
-        ).tolist()
-        lengths, limits = (
-            np.sqrt(units[first]) * np.sqrt(units[second]),
-            np.minimum(limits[first], limits[second]),
-        )
+        beside = BESIDE * np.sqrt(curved[first]) * np.sqrt(curved[second])
+        self.beside: list[float] = beside.tolist()
+        lengths = np.sqrt(units[first]) * np.sqrt(units[second])
+        limits = np.minimum(limits[first], limits[second])
         for state, length, limit in zip(self.states, lengths.tolist(), limits.tolist()):
             state.unit, state.bad = length, limit
 
@@ -231,10 +217,8 @@ class Mixed(Rounds):
         def points() -> Iterator[list[Any]]:
             for state, exponent in wanted:
                 (i, a), (j, b) = self._keys(state.line, exponent)
-                u, v = (
-                    bends.states[i].unit * size_of_step(a),
-                    bends.states[j].unit * size_of_step(b),
-                )
+                u = bends.states[i].unit * size_of_step(a)
+                v = bends.states[j].unit * size_of_step(b)
                 for sign in (1, -1):
                     yield self.move(self.fresh(), i, sign * u, j, sign * v)
 
@@ -279,8 +263,6 @@ class PairsOf(Lines):
     def facts(self, line: int) -> Facts:
         one, other = [self.bends.states[n] for n in self.pairs[line]]
         exactness = max([self.bends.lines.facts(n).exactness for n in self.pairs[line]])
-        size, least = (
-            float(np.sqrt(one.scale * other.scale)),
-            float(np.sqrt(one.least) * np.sqrt(other.least)),
-        )
+        size = float(np.sqrt(one.scale * other.scale))
+        least = float(np.sqrt(one.least) * np.sqrt(other.least))
         return Facts(size, size, exactness, least)

@@ -119,9 +119,8 @@ def noise_shown(slopes: Array, rounding: Array, powers: Array) -> Array:
     last = change[:, -2:].max(axis=1)
     largest = size[:, -2:].max(axis=1)
     grows = (largest > GROWN * size[:, -3]) & (last > change[:, -3] / GROWN)
-    grows &= (
-        np.abs(slopes[:, -2] - slopes[:, -1]) > largest / 4
-    )  # beyond the length scale of f large steps differ, but these agree
+    # beyond the length scale of f large steps differ, but these agree
+    grows &= np.abs(slopes[:, -2] - slopes[:, -1]) > largest / 4
     return np.where(grows & (last < ROUNDINGS * (rounding * powers)[:, -1]), last, 0.0)
 
 
@@ -129,10 +128,7 @@ def unit(scale: float) -> float:
     """The first step for a number of this size: a power of two times FACTOR, of few digits."""
     if not (0.0 < scale < math.inf):
         scale = 1.0
-    exponent = round(math.log2(START * scale))
-    return FACTOR * 2.0 ** (
-        exponent if -1000 <= exponent <= 1000 else math.copysign(1000, exponent)
-    )
+    return FACTOR * 2.0 ** max(-1000, min(round(math.log2(START * scale)), 1000))
 
 
 def decide(
@@ -151,11 +147,9 @@ def decide(
 ) -> list[int | None]:
     """The exponent of the next step for lines with the same steps; None for those that have enough.
 
-    slopes, rounding, residues: (lines, steps, outputs). The worst output decides. Other parameters
-        as for `next_step`.
-    residues: the difference of f at the point from the mean of f ahead and behind; None where f at
-        the point is used in the slopes.
-    lengths: the steps.
+    slopes, rounding, residues: (lines, steps, outputs). The worst output decides. residues: f at
+    the point from the mean of f ahead and behind; None where slopes use f at the point. lengths:
+    the steps. Others as for `next_step`.
     """
     if not slopes.shape[2]:
         return [None] * len(slopes)
@@ -170,11 +164,10 @@ def decide(
     if not own.all():
         own = np.where(own > 0, own, np.where(errors > 0, errors, 1.0))
     # The worst output of each line; a slice of the only one, which is several times as fast.
-    lines, worst = (
-        (np.arange(len(own)), (errors / own).argmax(axis=1))
-        if slopes.shape[2] > 1
-        else (slice(None), 0)
-    )
+    lines: Any = slice(None)
+    worst: Any = 0
+    if slopes.shape[2] > 1:
+        lines, worst = np.arange(len(own)), (errors / own).argmax(axis=1)
     chosen, noises = slopes[lines, :, worst], rounding[lines, :, worst].tolist()
     sizes, bends = np.abs(chosen).tolist(), np.abs(chosen[:, 1:] - chosen[:, :-1]).tolist()
     known = [array[lines, worst].tolist() for array in (value, errors, estimate.floor)]
@@ -267,16 +260,12 @@ def next_step(
     rest = left // 2
     if low_bend > 10 * GOOD and low_bend > 8 * low_noise:
         if rest > 2:
-            down = (
-                max(math.floor(math.log2(GOOD / low_bend) / power), LEAST)
-                if low_bend < math.inf
-                else LEAST
-            )
+            down = LEAST
+            if low_bend < math.inf:
+                down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST)
             if order > 1 and before > last:  # the derivative may be small compared with the bend
-                down = max(
-                    down,
-                    -1 - rest * (_gap(exponents, power, order, low_bend, low_noise, rest)[0] - 1),
-                )
+                gap, _ = _gap(exponents, power, order, low_bend, low_noise, rest)
+                down = max(down, -1 - rest * (gap - 1))
             return low + (min(down, -2) if relative > LOST and steps > 2 else down)
         return low - max(2, _gap(exponents, power, order, low_bend, low_noise, rest)[0])
     if steps == 2:
@@ -312,8 +301,6 @@ def _gap(
     exponents: tuple[int, ...], power: int, order: int, bend: float, noise: float, rest: int
 ) -> tuple[int, float]:
     """The powers of two between the last steps for the least error, and the truncation error now.
-
-    And the truncation error of the present value.
 
     bend, noise: relative, of the smallest present step. rest: how many steps there will be. The
     truncation error of an extrapolated value is about the product of those of its slopes.

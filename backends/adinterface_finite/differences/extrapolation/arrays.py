@@ -136,27 +136,20 @@ def _extrapolate(
         total[:, steps - 1 :] *= np.minimum(np.maximum(ratio, FLOOR), 1.0)
         window, last, smaller = found.behind
         here = wide[:, window]
-        off = (
-            np.abs(slopes[:, smaller] - here)
-            - np.abs(slopes[:, last] - here)
-            - 8 * rounding[:, smaller]
-        )
+        off = np.abs(slopes[:, smaller] - here) - np.abs(slopes[:, last] - here)
+        off -= 8 * rounding[:, smaller]
         if (off > 0).any():
             # where a smaller step contradicts all of the value, what it misses of f counts, too
             if residues is not None:
-                off += np.where(
-                    off > np.abs(here),
-                    np.abs(residues[:, smaller]) / lengths[:, smaller, None],
-                    0.0,
-                )
+                lacking = np.abs(residues[:, smaller]) / lengths[:, smaller, None]
+                off += np.where(off > np.abs(here), lacking, 0.0)
             total += found.gathered @ np.maximum(off, 0.0)
         # where slopes differ more from step to step, larger steps say nothing of the smallest
         if residues is None:
             bends, end = np.abs(slopes[:, :-1] - slopes[:, 1:]), found.last[steps - 1 :]
             grows = bends[:, end - 1] > bends[:, end - 2] + 8 * rounding[:, end]
-            total[:, steps - 1 :] += np.where(
-                grows, np.abs(wide[:, steps - 1 :] - slopes[:, end]), 0.0
-            )
+            apart = np.abs(wide[:, steps - 1 :] - slopes[:, end])
+            total[:, steps - 1 :] += np.where(grows, apart, 0.0)
         samples = latest / found.difference
         if steps > 3:
             samples = np.sort(samples, axis=1)
@@ -166,12 +159,8 @@ def _extrapolate(
     if residues is not None:
         total += missed(found, slopes, rounding, lengths, residues)
     best = total.argmin(axis=1)
-    lines, outputs = np.arange(best.shape[0])[:, None], np.arange(best.shape[1])
-    value, error, floor = (
-        wide[lines, best, outputs],
-        total[lines, best, outputs],
-        floors[lines, best, outputs],
-    )
+    at = np.arange(best.shape[0])[:, None], best, np.arange(best.shape[1])
+    value, error, floor = wide[at], total[at], floors[at]
     if noise is not None:
         error = np.maximum(error, CAUTION * noise * found.amplified[best] / smallest[:, 0])
     return Estimate(value, error, floor, noise)

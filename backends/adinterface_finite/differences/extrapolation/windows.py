@@ -118,11 +118,10 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
         gathered[n, k] = 1.0
     columns = np.array(pairs, dtype=int).reshape(-1, 3)
     behind = (columns[:, 0], columns[:, 1], columns[:, 2])
-    amplified, difference = (
-        np.sqrt(rounding.sum(axis=1))[steps:],
-        np.sqrt(apart.sum(axis=1))[steps - 1 :],
-    )
-    far = is_far(exponents)
+    amplified = np.sqrt(rounding.sum(axis=1))[steps:]
+    difference = np.sqrt(apart.sum(axis=1))[steps - 1 :]
+    # whether the smallest step lies far below the others
+    far = steps > 2 and exponents[-2] - exponents[-1] >= FAR
     above = upper(exponents)
     return Windows(
         weights, np.abs(weights), shorter, changes, shorter[steps - 1 :] - steps, ratios[:, None],
@@ -131,23 +130,11 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
         np.array([start + size - 1 for start, size in wide], dtype=int), steps, powers,
         windows(exponents[:-1], power, order) if far else None,
         windows(exponents[:above], power, order) if 1 < above < steps else None,
-        louder(exponents, order) if far else 0.0,
+        float(sizes[-2]) ** order if far else 0.0,
     )  # fmt: skip
-
-
-def is_far(exponents: tuple[int, ...]) -> bool:
-    """Whether the smallest step lies far below the others."""
-    return len(exponents) > 2 and exponents[-2] - exponents[-1] >= FAR
 
 
 def upper(exponents: tuple[int, ...]) -> int:
     """How many steps there are above the first gap."""
-    gaps = [
-        n for n, (one, other) in enumerate(itertools.pairwise(exponents), 1) if one - other >= FAR
-    ]
-    return gaps[0] if gaps else len(exponents)
-
-
-def louder(exponents: tuple[int, ...], order: int) -> float:
-    """The factor between the noise at the smallest step and at the one before it."""
-    return (size_of_step(exponents[-2]) / size_of_step(exponents[-1])) ** order
+    pairs = enumerate(itertools.pairwise(exponents), 1)
+    return next((n for n, (one, other) in pairs if one - other >= FAR), len(exponents))

@@ -26,12 +26,10 @@ class Adaptive(Method):
         self.options = options
 
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
-        options = self.options
-
         def compute(chosen: range) -> Slopes:
-            return Rounds(options, evaluations, lines, chosen, fresh).run()
+            return Rounds(self.options, evaluations, lines, chosen, fresh).run()
 
-        return in_parts(evaluations, lines, options.most, compute)
+        return in_parts(evaluations, lines, self.options.most, compute)
 
     def relative_error(self, order: int, epsilon: float) -> float:
         return min(1.0, (1e4 if order == 1 else 1e6) * epsilon)

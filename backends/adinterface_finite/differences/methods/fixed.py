@@ -49,15 +49,11 @@ class Fixed(Method):
         return (1e3 if order == 1 else 1e2) * error
 
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
-        return in_parts(
-            evaluations,
-            lines,
-            len(self.nodes),
-            lambda chosen: self._along(evaluations, lines, chosen, fresh),
-        )
+        along = functools.partial(self._along, evaluations, lines, fresh)
+        return in_parts(evaluations, lines, len(self.nodes), along)
 
     def _along(
-        self, evaluations: Evaluations, lines: Lines, chosen: range, fresh: Callable[[], Arrays]
+        self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays], chosen: range
     ) -> Slopes:
         scaled, relative, steps = lines.point.scale is not None, dict[float, float](), []
         for line in chosen:

@@ -28,9 +28,9 @@ class LineState:
         #: computes with x.
         self.line, self.unit, self.scale, self.coarse = line, unit, facts.usual, coarse
         #: How many powers of two below the first step the most cautious one is.
-        self.caution = (
-            min(0, round(math.log2(facts.worst / facts.usual))) if facts.worst < facts.usual else 0
-        )
+        self.caution = 0
+        if facts.worst < facts.usual:
+            self.caution = min(0, round(math.log2(facts.worst / facts.usual)))
         #: How far the bounds let it go, ahead and behind; the shortest step that moves x at all.
         self.room, self.least = facts.room, facts.least
         self.exponents: list[int] = []

@@ -50,9 +50,7 @@ def unit_of(sizes: Sequence[Array], step: float, order: int = 1) -> Array:
 
 class Options(NamedTuple):
     """most: evaluations of each line. noise: of the values of f, relative; None takes the rounding
-    of their dtype.
-    absolute: their absolute noise, if known. step: the first step, relative to the scale of a
-        number, or None.
+    of their dtype. absolute: their absolute noise. step: the first, relative to a number's scale.
     """
 
     most: int
@@ -74,11 +72,9 @@ def in_parts(
     parts: list[Slopes] = []
     start = 0
     while start < lines.count:
-        size = (
-            MEMORY // (points * max(1, evaluations.form.size))
-            if evaluations.known
-            else FEW // points
-        )
+        size = FEW // points
+        if evaluations.known:
+            size = MEMORY // (points * max(1, evaluations.form.size))
         stop = min(start + max(1, size), lines.count)
         parts.append(compute(range(start, stop)))
         start = stop

@@ -103,10 +103,8 @@ class Rounds(Sampling):
                 groups.setdefault((state.coarse, tuple(state.exponents)), []).append(state)
             elif state.exponents:  # its only slope is the derivative, without an estimate
                 i = state.line - self.chosen.start
-                self.found.values[i], self.found.rates[i] = (
-                    state.slopes[0],
-                    state.sizes[0] / state.scale**self.order,
-                )
+                self.found.values[i] = state.slopes[0]
+                self.found.rates[i] = state.sizes[0] / state.scale**self.order
                 if state.count + 2 <= self.most:
                     following.append((state, state.exponents[0] - BELOW))
         self.epsilon = max(self.epsilon, self.level.error)
@@ -138,9 +136,8 @@ class Rounds(Sampling):
             # here, ahead and behind.
             exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
             if residues is not None:
-                exactly = np.maximum(
-                    exactly, np.abs(residues) * (scales[:, None] / steps)[:, :, None]
-                )
+                shares = (scales[:, None] / steps)[:, :, None]
+                exactly = np.maximum(exactly, np.abs(residues) * shares)
         rounding = self.rounding(exactly, steps, epsilon)
         if self.order > 1 and len(exponents) > 2:
             powers = (steps**self.order)[:, :, None]
@@ -155,29 +152,20 @@ class Rounds(Sampling):
         if grained is not None and len(exponents) > 2:
             rounding = self._with_grains(rows, slopes, sizes, rounding, steps, grained)
         estimate = self.extrapolated(inside, slopes, rounding, steps, residues)
-        found.values[own], found.errors[own], found.floors[own] = (
-            estimate.value,
-            estimate.error,
-            estimate.floor,
-        )
+        for kept, new in zip(found, estimate[:3]):
+            kept[own] = new
         found.rates[own] = exactly.max(axis=1) / scales[:, None] ** self.order
         left = self.most - np.array([state.count for state in group])
         if left.max() < 2:
             return []
-        known = (
-            self.limit(epsilon),
-            steps[:, 0] < scales,
-            np.array([state.bad for state in group]),
-            left,
-        )
+        bad, small = np.array([state.bad for state in group]), steps[:, 0] < scales
+        limits = self.limit(epsilon), small, bad, left
         chosen = decide(
-            exponents, self.power, self.order, slopes, rounding, estimate, *known, residues, steps
+            exponents, self.power, self.order, slopes, rounding, estimate, *limits, residues, steps
         )
         if grained is not None and len(exponents) == 2:
-            for n, k in np.argwhere(
-                grained & np.asarray(slopes.any(axis=(1, 2)))[:, None]
-            ).tolist():
-                if chosen[n] is None and grain(sizes[n, :, k].tolist()):
+            for n, k in np.argwhere(grained).tolist():
+                if chosen[n] is None and slopes[n].any() and grain(sizes[n, :, k].tolist()):
                     # rounded values may lie on a straight line by chance
                     chosen[n] = exponents[-1] + ASIDE
         following: list[Step] = []
@@ -205,14 +193,10 @@ class Rounds(Sampling):
     ) -> Array:
         """Rounding errors as rounded values have them."""
         for n, k in np.argwhere(grained).tolist():
-            key, values, errors = (
-                (int(rows[n]), k),
-                slopes[n, :, k].tolist(),
-                rounding[n, :, k].tolist(),
-            )
+            key, errors = (int(rows[n]), k), rounding[n, :, k].tolist()
             if key not in self.grains:
                 self.grains[key] = 0.5 * grain(sizes[n, :, k].tolist())
-            half = coarse(self.grains[key], values, errors, steps[n, -1])
+            half = coarse(self.grains[key], slopes[n, :, k].tolist(), errors, steps[n, -1])
             if half:
                 rounding[n, :, k] = np.maximum(errors, self.gain * half / steps[n] ** self.order)
         return rounding

@@ -45,13 +45,8 @@ class Sampling:
         chosen: range,
         fresh: Callable[[], Arrays],
     ):
-        self.options, self.evaluations, self.lines, self.chosen, self.fresh = (
-            options,
-            evaluations,
-            lines,
-            chosen,
-            fresh,
-        )
+        self.options, self.evaluations, self.lines = options, evaluations, lines
+        self.chosen, self.fresh = chosen, fresh
         self.level, self.most = evaluations.level, options.most + self.more
         #: Whether no outer differences use these derivatives. Read here: it changes while f is
         #: evaluated for them.
@@ -69,14 +64,8 @@ class Sampling:
                     )
                 if facts.usual < SQUARED:
                     facts = facts._replace(usual=1.0, worst=1.0)
-            self.states.append(
-                LineState(
-                    line,
-                    facts,
-                    unit(facts.usual * factor),
-                    facts.exactness if options.noise is None else 0.0,
-                )
-            )
+            coarse = facts.exactness if options.noise is None else 0.0
+            self.states.append(LineState(line, facts, unit(facts.usual * factor), coarse))
         #: Outputs that are not finite at the point itself.
         self.not_finite: Array | None = None
         #: f is not known at the point itself.
@@ -98,10 +87,8 @@ class Sampling:
             self.not_finite = self.find_not_finite()
             finite_up, finite_down = self._finite(up), self._finite(down)
         with np.errstate(all="ignore"):  # non-finite values, which are not used
-            found, sizes = (
-                self.derivatives(steps, up, down, apart),
-                np.maximum(np.abs(up), np.abs(down)),
-            )
+            found = self.derivatives(steps, up, down, apart)
+            sizes = np.maximum(np.abs(up), np.abs(down))
             middles = self.middles(found, up, down, apart)
         for n, (state, exponent) in enumerate(steps):
             if finite_up[n] and finite_down[n]:
@@ -231,11 +218,8 @@ class Sampling:
     ) -> Sequence[int]:
         """The next steps of a line for which this was decided."""
         if exponent is None:
-            return (
-                self._try_larger_steps(state)
-                if len(exponents) == 2 and not np.any(state.slopes)
-                else ()
-            )
+            unchanged = len(exponents) == 2 and not np.any(state.slopes)
+            return self._try_larger_steps(state) if unchanged else ()
         return (exponent,) if exponent not in exponents and state.reaches(exponent) else ()
 
     def _try_larger_steps(self, state: LineState) -> Sequence[int]:

@@ -284,7 +284,7 @@ _HINTS = {
     r"used as indices must be of integer|indices must have an integer|int32 or int64 for index|must be long, int, byte": (  # noqa: E501
         "f got a float for an index, an axis or labels: wrap such an argument in Constant(...)."
     ),
-    r"makes a Python number|Abstract tracer value|boolean conversion of traced": (
+    r"real number, not|Abstract tracer value|boolean conversion of traced": (
         "Keep it an array, and choose with xp.where."
     ),
 }

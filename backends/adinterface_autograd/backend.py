@@ -149,7 +149,7 @@ class AutogradBackend(Backend):
         ):
             return f"A torch function {_MET} AutoTorch()."
         if isinstance(error, ValueError) and "element with a sequence" in message:
-            return f"{_NUMPY_CALLED} {_NO_ASSIGNMENT}"
+            return f"{_NO_ASSIGNMENT} Or {_NUMPY_CALLED}"
         if isinstance(error, TypeError) and re.search(
             r"(float|complex)\(\).*Box|real number, not Box", message
         ):

@@ -1097,7 +1097,6 @@ rows((TypeError, ValueError, RuntimeError), "autograd", **{
     name: (lambda b, f=f: gradient(f, b, X, Constant(X)), f"...\n{NUMPY['autograd']}")
     for name, f in (
         ("namespace_of_the_other", lambda x, c: array_namespace(c).linalg.vector_norm(x)),
-        ("interp", lambda x, c: np.interp(x, [0.0, 1.0, 5.0], [1.0, 2.0, 3.0]).sum()),
         ("solve", lambda x, c: scipy.linalg.solve(np.eye(2), x).sum()),
         ("pdist", lambda x, c: scipy.spatial.distance.pdist(x[:, None])[0]),
         ("csr", lambda x, c: (scipy.sparse.csr_array(x * x[:, None]) @ X)[0]),
@@ -1215,7 +1214,9 @@ rows(
 )  # fmt: skip
 rows(
     ValueError, "autograd",
-    write_into_numpy=(lambda b: gradient(assigns_into_numpy, b, X), "...\nautograd cannot differentiate item assignment..."),
+    write_into_numpy=(lambda b: gradient(assigns_into_numpy, b, X),
+     f"...\nautograd cannot differentiate item assignment. {_BUILD} (xp = adinterface.array_namespace(x)). Or {NUMPY['autograd']}"),
+    interp=(lambda b: gradient(lambda x: np.interp(x, [0.0, 1.0, 5.0], [1.0, 2.0, 3.0]).sum(), b, X), "... Or NumPy or SciPy was called..."),
 )  # fmt: skip
 _DTYPES = "...same dtype...\ntorch does not convert data to the dtype of parameters. Convert it before the call, " \
     "x.to(weight.dtype) or " \

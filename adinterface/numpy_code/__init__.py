@@ -21,7 +21,7 @@ from ..core.tree import Constant, Leaf, Node, Structure, flatten, handler_of, re
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
 from .gaps import with_nan
-from .refusals import forget, here, of_others, outside_remedies
+from .refusals import forget, here, of_others
 from .storage import ARGUMENT, MADE
 from .storage import PYTHON as OF_PYTHON
 
@@ -102,10 +102,9 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             # The code may have caught an error, and C code may have ignored it.
             if here.refused is not None and not _of_engine(result):
                 raise NumpyCodeError(here.refused)
-        except NumpyCodeError as error:
-            _note_remedies(error, error, deep)
-            raise
         except Exception as error:
+            if isinstance(error, NumpyCodeError):
+                raise
             # NumPy's error, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in
             # SciPy's C code, replaces the wrapper's own.
             replaced = isinstance(error, (ValueError, SystemError)) and isinstance(
@@ -113,9 +112,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             )
             said = str(error.__cause__) if replaced else of_others(error, deep)
             if said is not None:
-                refused = NumpyCodeError(said)
-                _note_remedies(refused, error, deep)
-                raise refused from error
+                raise NumpyCodeError(said) from error
             # SciPy has error classes of its own. C code may also call f again while the wrapper's
             # error is pending: CPython then may not find an attribute that is there.
             if here.refused is not None and here.refused not in getattr(error, "__notes__", ()):
@@ -135,13 +132,6 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
     if deep:
         on_any_engine.asks_for_python_numbers = True  # type: ignore[attr-defined]
     return on_any_engine
-
-
-def _note_remedies(refused: NumpyCodeError, raised: BaseException, deep: bool) -> None:
-    """Add a note to a refusal of code that is not the user's, with a remedy."""
-    note = outside_remedies(raised, deep)
-    if note is not None and note not in getattr(refused, "__notes__", ()):
-        refused.add_note(note)
 
 
 def _wrapped(leaf: Leaf, writing: bool) -> Any:

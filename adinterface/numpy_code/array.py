@@ -36,15 +36,13 @@ from .names import (
 )  # fmt: skip
 from .refusals import (
     KEPT,
-    NO_NUMBER,
     expression,
     here,
     in_deep_code,
-    instead_of_leaving,
     note_unknown,
     of_key,
+    of_leaving,
     of_subclass,
-    where_deep_helps,
 )  # fmt: skip
 from .storage import (
     ARGUMENT,
@@ -206,10 +204,7 @@ class NumpyArray(Storage):
             itself = np.empty((), object)
             itself[()] = self
             return itself
-        self._refuse_if_traced(
-            "makes a plain NumPy array of it",
-            "Write np.stack([...]) for a list or a tuple of arrays",
-        )
+        self._refuse_if_traced("makes a plain NumPy array of it")
         array = self._engine.library.to_numpy(self._array)
         return np.array(array, dtype=dtype, copy=copy)
 
@@ -416,14 +411,9 @@ class NumpyArray(Storage):
     def _traced(self) -> bool:
         return bool(self._engine.library.traced(self._array))
 
-    def _refuse_if_traced(self, what: str, instead: str) -> None:
+    def _refuse_if_traced(self, what: str) -> None:
         if self._traced():
-            line = expression() or "this"
-            instead = instead_of_leaving(line, instead)
-            here.refused = (
-                f"numpy_function: {line} {what}, which would drop its gradient."
-                f" {instead}.{where_deep_helps(line)}"
-            )
+            here.refused = of_leaving(what)
             raise NumpyCodeError(here.refused)
 
     def __bool__(self) -> bool:
@@ -474,23 +464,23 @@ class NumpyArray(Storage):
         raise NumpyCodeError(of_key("bytes(x)"))
 
     def __float__(self) -> float:
-        self._refuse_if_traced("makes a Python number of it", NO_NUMBER)
+        self._refuse_if_traced("makes a Python number of it")
         return float(self._array)
 
     def __complex__(self) -> complex:
-        self._refuse_if_traced("makes a Python number of it", NO_NUMBER)
+        self._refuse_if_traced("makes a Python number of it")
         return complex(self._array)
 
     def item(self, *index: Any) -> Any:
         if getattr(sys._getframe(1).f_globals, "deep", False):
             return OF_PYTHON["item"](self, *index)
-        self._refuse_if_traced("makes a Python number of it", "Leave it an array")
+        self._refuse_if_traced("makes a Python number of it")
         return self.__array__().item(*index)
 
     def tolist(self) -> Any:
         if getattr(sys._getframe(1).f_globals, "deep", False):
             return OF_PYTHON["tolist"](self)
-        self._refuse_if_traced("makes Python numbers of it", "Leave it an array")
+        self._refuse_if_traced("makes Python numbers of it")
         return self.__array__().tolist()
 
     # methods that are more than a function of the array
@@ -530,7 +520,7 @@ class NumpyArray(Storage):
         if (cls := subclass_among((dtype, type))) is not None:
             if issubclass(cls, ArrayHolder):
                 return cls.around(self[...], self)
-            raise NumpyCodeError(of_subclass(cls, "Write np.asarray(x) for it"))
+            raise NumpyCodeError(of_subclass(cls))
         if dtype is not None and dtype is not np.ndarray and dtype != self.dtype:
             return self.__getattr__("view")
         return self[...]

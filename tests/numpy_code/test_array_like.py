@@ -312,8 +312,9 @@ def test_compiled(f):
 def test_an_object_alone_is_refused_by_name_without_copied_code(function, backend):
     message = (
         "numpy_function: function(Given(x)) needs plain arrays or numbers of Python, which those"
-        " here are not (object __array__ method not producing an array). Call the object's"
-        " __array__() instead. numpy_function(f, deep=True) runs most of such code as it is."
+        " here are not (object __array__ method not producing an array). Compute what is constant"
+        " before the call, and pass it to f. For code that you cannot change there are"
+        " numpy_function(f, deep=True),"
     )
     with pytest.raises(NumpyCodeError, match=re.escape(message)):
         gradient(numpy_function(lambda x: np.sum(function(Given(x)))), backend, X)
@@ -330,7 +331,7 @@ def test_a_subclass_is_refused_by_name_without_copied_code(backend):
     message = (
         "numpy_function: x.view(Series) makes an object of test_array_like.Series, a subclass of"
         " numpy.ndarray, which an engine's array cannot be. Write np.asarray(x) for it."
-        " numpy_function(f, deep=True) runs most classes that add methods and attributes."
+        " For code that you cannot change there are numpy_function(f, deep=True),"
     )
     with pytest.raises(NumpyCodeError, match=re.escape(message)):
         gradient(numpy_function(lambda x: x.view(Series).energy()), backend, X)

@@ -618,45 +618,39 @@ REFUSED = {
     "deleted names": (
         lambda x: deep_helper.forget(x),
         (
-            "numpy_function: np.asarray(x) makes a plain NumPy array of it, which would drop its"
-            " gradient. Leave it out: it is an array already. deep=True does not reach"
-            " deep_helper.forget, which runs as it is. Write what it does as a plain function."
+            "adinterface.rules.differentiate_with and AutoFiniteDifferences(). deep=True does not"
+            " reach deep_helper.forget."
         ),
     ),
     "compiled code": (
         lambda x: scipy.stats._stats._studentized_range_pdf_logconst(x[0], x[1]),
         (
             "numpy_function: scipy.stats._stats._studentized_range_pdf_logconst is compiled code,"
-            " which takes plain NumPy arrays, and that would drop the gradient. Write it with np,"
-            " give it a derivative with adinterface.rules.differentiate_with, or use"
-            " AutoFiniteDifferences()."
+            " which takes plain NumPy arrays, and that would drop the gradient. adinterface.scipy"
+            " and adinterface.rules have other solvers. Or write it with np, give it a derivative"
+            " with adinterface.rules.differentiate_with, or use AutoFiniteDifferences()."
         ),
     ),
     "a method of an enumeration": (
         lambda x: Color.RED.value_of(x),
         (
             "numpy_function: np.asarray(x) makes a plain NumPy array of it, which would drop its"
-            " gradient. Leave it out: it is an array already. deep=True does not reach"
-            " test_numpy_deep.Color.value_of, which runs as it is. Write what it does as a plain"
-            " function."
+            " gradient."
         ),
     ),
     "masked arrays": (
         lambda x: np.ma.masked_greater(x, 0.5).sum(),
-        (
-            "which would drop its gradient. Engines have no masked arrays: write np.where(mask,"
-            " 0.0, x), and divide sums by np.sum(~mask)."
-        ),
+        ("which would drop its gradient."),
     ),
     "bytes": (
         lambda x: struct.unpack("d", struct.pack("d", x[0]))[0],
-        "Make keys and bytes before the call",
+        "Compute what is constant before the call",
     ),
     "a compiled solver": (
         lambda x: scipy.integrate.odeint(lambda y, t: -x[0] * y, [1.0], [0.0, 1.0])[-1, 0],
         (
-            "compiled code, which takes plain NumPy arrays, and that would drop the gradient. Take"
-            " scipy.integrate.solve_ivp with RK45, RK23, DOP853, BDF or Radau."
+            "scipy.integrate._odepack.odeint is compiled code, which takes plain NumPy arrays, and"
+            " that would drop the gradient."
         ),
     ),
     "nditer with options": (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 import types
 from collections.abc import Callable
 from typing import Any
@@ -150,19 +149,6 @@ def _any_numbers(value: Any) -> Any:
     return np.zeros(value.shape) if numbers is None else numbers
 
 
-_ROOTS = (
-    "Take scipy.optimize.brentq or newton for one unknown, and adinterface.rules.root for several"
-    " (a minimum is a root of its gradient); the solvers of adinterface.fit stand outside of f. Or"
-)
-#: What to do instead of calling the compiled parts of SciPy's solvers.
-_SOLVERS = {
-    r"\._(minpack|lbfgsb|slsqplib|slsqp|cobyla\w*|moduleTNC|nnls)\b": _ROOTS,
-    r"\._(odepack|lsoda|vode|dop)\b": (
-        "Take scipy.integrate.solve_ivp with RK45, RK23, DOP853, BDF or Radau. Or"
-    ),
-}
-
-
 def _is_discrete(result: Any) -> bool:
     if type(result) is tuple:
         return bool(result) and all(map(_is_discrete, result))
@@ -177,11 +163,9 @@ def refusal(real: Callable[..., Any]) -> str:
         getattr(real, "__qualname__", None) or getattr(real, "__name__", "?"),
     )
     name = f"{module}.{name}" if module else str(name)
-    instead = next(
-        (text for look, text in _SOLVERS.items() if re.search(look, name)), "Write it with np,"
-    )
     return (
         f"numpy_function: {name} is compiled code, which takes plain NumPy arrays, and that would"
-        f" drop the gradient. {instead} give it a derivative with"
-        " adinterface.rules.differentiate_with, or use AutoFiniteDifferences()."
+        " drop the gradient. adinterface.scipy and adinterface.rules have other solvers. Or write"
+        " it with np, give it a derivative with adinterface.rules.differentiate_with, or use"
+        " AutoFiniteDifferences()."
     )

@@ -200,7 +200,7 @@ KEPT = (
 _NO_ARRAYS = re.compile(
     r"object __array__ method not producing an array|requires a 'numpy\.ndarray' object but"
     r"|'numpy\.ndarray' objects doesn't apply|is not a subtype of numpy\.ndarray"
-    r"|buffer API required|incompatible function arguments|^required argument is not an? (float|int)"
+    r"|buffer API required|incompatible function arguments|^required argument is not an?"
     r"|^Function call with ambiguous argument types|a string or a Rational instance$"
     r"|^(?!.*(unsupported operand|not supported between|object is not |object does not ))"
     r".*(NumpyArray|MadeArray)",

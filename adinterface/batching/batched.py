@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from ..core.call.call import Call
 from ..core.call.messages import require_function
 from ..core.call.plan import Plan
-from ..core.call.row import Compiled, Compute, OperatorRow, Parts, results_of
+from ..core.call.row import Compiled, Compute, OperatorRow, Parts
 from ..core.contract.auto import AutoBackend, MatrixBackend
 from ..core.contract.backend import Arrays, Linearized, Pullback, Randomness
 from ..core.contract.tracing import untraced
@@ -212,12 +212,10 @@ def _for_entries(
 
 
 def _with_axis(call: Call, parts: Parts) -> Any:
-    # The engine maps `back_stacked` over the entries, so it takes `(entry, seed, ...)`; users pass
+    # The engine maps `stacked` over the entries, so it takes `(entry, seed, ...)`; users pass
     # `(seed, entry, ...)`.
-    if isinstance(parts, Pullback):
-        parts = parts._replace(back_stacked=None)
-    elif isinstance(parts, Linearized):
-        parts = parts._replace(push_stacked=None)
+    if isinstance(parts, (Pullback, Linearized)):
+        parts = parts._replace(stacked=None)
     row = call.plan.operator
     assert isinstance(row, BatchedRow)
-    return (row.inner.finish or results_of)(call, with_axis(parts, call))
+    return (row.inner.finish or Call.results)(call, with_axis(parts, call))

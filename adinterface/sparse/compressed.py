@@ -12,7 +12,7 @@ import numpy as np
 from ..core.contract.arrays import library_of, size_of
 from ..core.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized
 from ..core.derive.basis import SEED_BYTES, Stacked, concatenated
-from ..core.derive.primitives import back_stacked, linearize, pullback, push_stacked, transposed
+from ..core.derive.primitives import linearize, pullback, stacked, transposed
 from ..core.derive.second_order import DerivedFunction, hessian_map
 from ..core.support.record import note_step
 from .pattern import Colouring, Indices
@@ -57,13 +57,13 @@ def compressed_jacobian(
     )
     if not pushes or single:
         pulled = pullback(backend, function, leaves, differentiable=bool(backend.transposes))
-        outputs, aux, back = pulled.outputs, pulled.aux, back_stacked(backend, pulled)
+        outputs, aux, back = pulled.outputs, pulled.aux, stacked(backend, pulled)
     if pushes or single:
         # A linear map of the engine is preferred: the transpose of a transpose costs more.
         own = "linearize" in backend.gives and backend.transposes != "always"
         again = single and bool(backend.transposes) and not own
         linear = transposed(backend, pulled) if again else linearize(backend, function, leaves)
-        outputs, aux, push = linear.outputs, linear.aux, push_stacked(backend, linear)
+        outputs, aux, push = linear.outputs, linear.aux, stacked(backend, linear)
     first, second = (leaves, outputs) if pushes else (outputs, leaves)
     coloured_by, single_by = (
         (push, back if single else None) if pushes else (back, push if single else None)
@@ -95,7 +95,7 @@ def compressed_hessian(
     note_step(
         outer, f"{colouring.passes} products with the Hessian: {colouring}{_beside(direction)}"
     )
-    push = push_stacked(outer, linear)
+    push = stacked(outer, linear)
     coloured = _stacks(
         outer,
         push,

@@ -252,7 +252,7 @@ def _pattern_at(
         linear = derive.hessian_map(backend, flat, leaves)
         outputs = linear.outputs
         push = pull = _on_numbers(
-            backend, derive.push_stacked(backend, linear), leaves, backend.scales(leaves)
+            backend, derive.stacked(backend, linear), leaves, backend.scales(leaves)
         )
         noise = _noise_of_differences(operation, function, leaves)
         if noise:  # differences of differences are never exactly zero
@@ -263,12 +263,12 @@ def _pattern_at(
         if pulls:
             pulled = derive.pullback(backend, flat, leaves)
             outputs = pulled.outputs
-            pull = _on_numbers(backend, derive.back_stacked(backend, pulled), outputs, None)
+            pull = _on_numbers(backend, derive.stacked(backend, pulled), outputs, None)
         if pushes:
             linear = derive.linearize(backend, flat, leaves)
             outputs = linear.outputs
             push = _on_numbers(
-                backend, derive.push_stacked(backend, linear), leaves, backend.scales(leaves)
+                backend, derive.stacked(backend, linear), leaves, backend.scales(leaves)
             )
     if needs_finite and not _all_finite(backend, outputs):
         return None

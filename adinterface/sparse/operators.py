@@ -433,11 +433,11 @@ class SparseDerivative:
         result = self.row.result
         if not self.second:
             jacobian = _assembled(call, aux.layout, matrices)
-            return jacobian if result is None else result(call.value(outputs, aux), jacobian)  # type: ignore[call-arg]
+            return jacobian if result is None else result(call.value((outputs, aux)), jacobian)  # type: ignore[call-arg]
         hessian = _square(call, matrices)
         if result is None:
             return hessian
-        value = call.value(aux.arrays[:1], Aux(aux.arrays[1:], aux.layout))
+        value = call.value((aux.arrays[:1], Aux(aux.arrays[1:], aux.layout)))
         return result(value, call.gradients(outputs)[0], hessian)  # type: ignore[call-arg]
 
 

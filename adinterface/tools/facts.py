@@ -70,9 +70,4 @@ def plain_of(row: OperatorRow) -> OperatorRow | None:
 
 def arguments_of(row: OperatorRow, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments of f among the operator's arguments after the backend."""
-    if row.directions == "second argument":
-        return (args[0], *args[2:])
-    if row.directions == "second tuple":
-        first: tuple[Any, ...] = args[0]
-        return first
-    return args
+    return row.arguments(args)[0]

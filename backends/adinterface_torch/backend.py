@@ -538,4 +538,4 @@ def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
     stacked = (
         None if any(wrong) else lambda stacks: tuple(torch.func.vmap(lambda *c: back(c))(*stacks))
     )
-    return Pullback(outputs, aux, back, back_stacked=stacked)
+    return Pullback(outputs, aux, back, stacked=stacked)

@@ -22,15 +22,21 @@ from ..support.ambient import CORE, Origins, now, within
 from ..tree import (
     DIFFERENTIATED,
     Owner,
-    Structure,
     build_gradient,
     flatten_tree,
     handler_of,
 )
-from .messages import Place, places_of, require_function, warn_imprecise
+from .messages import (
+    Place,
+    look_at_dense,
+    places_of,
+    require_function,
+    warn_disconnected,
+    warn_imprecise,
+)
 from .output import ALONE, OutputLayout, annotate, floating, split
 from .plan import Plan
-from .row import OperatorRow, OutputKind
+from .row import FieldForm, OperatorRow, OutputKind, Parts
 
 _NO_SCOPE = nullcontext()
 
@@ -283,19 +289,39 @@ class Call(Sampled):
             gradient, library_of_array(gradient), self.values[n], dtype, self.occupied
         )
 
+    def results(self, parts: Parts) -> Any:
+        """The user's results, from what the row's `compute` gives."""
+        row = self.plan.operator
+        if len(parts) > len(row.forms):
+            warn_disconnected(row.name)
+        if row.result is None:
+            return _RESULTS[row.forms[0]](self, parts[0])
+        return row.result(*map(call, map(_RESULTS.__getitem__, row.forms), repeat(self), parts))
+
+    def argument(self, native: Sequence[Any]) -> Any:
+        """As `gradients`, for the first argument alone."""
+        return self.gradients(native)[0]
+
     def blocks(self, native: Sequence[Any]) -> tuple[Any, ...]:
-        """A tuple of trees, as `gradients`, whose arrays may have other shapes than the leaves.
+        """As `gradients`, with arrays that have other shapes than the leaves; of numbers, too."""
+        results = self.all_to_user(native)
+        return tuple(results) if self.plan.single else self.plan.gradients(results, self.values)
 
-        A number becomes an array.
-        """
-        return self.plan.gradients(self.all_to_user(native), self.values)
+    def jacobian(self, part: tuple[Aux, Sequence[Sequence[Any]]]) -> Any:
+        """A tree like the value, of tuples of blocks; from rows of blocks."""
+        aux, rows = part
+        look_at_dense(self.plan.operator.name, "Jacobian", rows)
+        if aux.layout.structure is DIFFERENTIATED:
+            return self.blocks(rows[0])
+        return build_gradient(aux.layout.structure, iter([*map(self.blocks, rows)]))
 
-    def square(self, rows: Sequence[Sequence[Any]]) -> Any:
-        """The blocks of a Hessian by the first argument, as a tree of trees.
+    def hessian(self, rows: Sequence[Sequence[Any]]) -> Any:
+        """A tree of trees like the first argument, from rows of blocks.
 
         For `{"a": x, "b": y}`: `[[aa, ab], [ba, bb]]` -> `{"a": {"a": aa, "b": ab}, "b": {"a": ba,
         "b": bb}}`.
         """
+        look_at_dense(self.plan.operator.name, "Hessian", rows)
         return self.plan.gradients([self.blocks(row)[0] for row in rows], self.values)[0]
 
     def all_to_user(self, results: Sequence[Any]) -> Sequence[Any]:
@@ -333,19 +359,20 @@ class Call(Sampled):
             return np.asarray(presented)
         return wrapped(presented, plan.result_library)
 
-    def value(self, outputs: Sequence[Any], aux: Aux) -> Any:
+    def value(self, part: tuple[Sequence[Any], Aux]) -> Any:
         """What f returned, from its outputs and aux."""
+        outputs, aux = part
         if aux is ALONE or aux.layout is ALONE.layout:
             return self.all_to_user(outputs)[0]
         return aux.layout.assemble(self.all_to_user(outputs), self.all_to_user(aux.arrays))
 
-    def tangent(self, structure: Structure, native: Sequence[Any]) -> Any:
-        presented = self.all_to_user(native)
-        return (
-            presented[0]
-            if structure is DIFFERENTIATED
-            else build_gradient(structure, iter(presented))
-        )
+    def tangent(self, part: tuple[Aux, Sequence[Any]]) -> Any:
+        """A tree like the value, None for a leaf without a derivative."""
+        aux, native = part
+        results = self.all_to_user(native)
+        if aux.layout.structure is DIFFERENTIATED:
+            return results[0]
+        return build_gradient(aux.layout.structure, iter(results))
 
     def warn_imprecise(self, accuracies: Sequence[Accuracy]) -> None:
         if any(leaf.doubtful for each in accuracies for leaf in each.leaves):
@@ -362,6 +389,17 @@ def wrapped(result: Any, wanted: Library | None) -> Any:
     return (
         result if wrap is None or (wanted is not NUMPY and wanted is not PYTHON) else wrap(result)
     )
+
+
+#: What makes a field of the result, by its form.
+_RESULTS: dict[FieldForm, Callable[[Call, Any], Any]] = {
+    "value": Call.value,
+    "tangent": Call.tangent,
+    "arguments": Call.gradients,
+    "argument": Call.argument,
+    "jacobian": Call.jacobian,
+    "hessian": Call.hessian,
+}
 
 
 def _read_only(value: Any) -> Any:

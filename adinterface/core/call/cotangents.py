@@ -35,8 +35,9 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False) 
     plan = call.plan
     if plan.operator.tangents is not None:
         return plan.operator.tangents(call, tangents, stacked)
-    require_one_each(plan, tangents)
     values = None if stacked else plan.values_like_arguments(tangents)
+    if values is None:
+        require_one_each(plan, tangents)
     if (
         values is not None
         and not plan.library.mutable

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..contract.auto import AutoBackend
-from ..contract.errors import PrecisionWarning, an, levels_to_the_user
+from ..contract.errors import DisconnectedWarning, PrecisionWarning, an, levels_to_the_user
 from ..contract.inexact import Accuracy
 from ..contract.library import PYTHON, Library, dtype_kind
+from ..contract.registry import function_of_extension
 from ..support import other_packages
 from ..support.record import tell_doubt
 from ..tree import Constant, Node, Slot, Structure, count_leaves, handler_of, is_in_front, stood_for
 from .plan import Plan
+
+#: A dense Jacobian or Hessian with more entries is large.
+LARGE = 10**7
 
 
 class Place(NamedTuple):
@@ -148,3 +155,23 @@ def warn_imprecise(operator: str, names: Sequence[str], accuracies: Sequence[Acc
         )
 
     tell_doubt(max(doubtful.values()), tell)
+
+
+def warn_disconnected(operator: str) -> None:
+    warnings.warn(
+        f"{operator}: the value of f depends on none of its differentiated arguments, so every"
+        " gradient is zero. Only what is computed inside f, from the arguments that f receives, is"
+        " differentiated: a number made by float(x), x.item() or x.detach() is a constant, and so"
+        " is what was pickled or copied by copy.deepcopy.",
+        DisconnectedWarning,
+        stacklevel=levels_to_the_user(),
+    )
+
+
+def look_at_dense(operator: str, matrix: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Let an extension warn that a large dense matrix is mostly zeros."""
+    blocks = [*chain(*rows)]
+    if sum(map(math.prod, map(attrgetter("shape"), blocks))) > LARGE:
+        look = function_of_extension("look_at_dense")
+        if look is not None:
+            look(operator, matrix, blocks)

@@ -174,7 +174,7 @@ class Plan:
     def values_like_arguments(self, tangents: Sequence[Any]) -> Sequence[Any] | None:
         """The leaves of tangents whose signatures are those of the arguments; or None."""
         active = self.active_arguments
-        if self.tangent_key is None:
+        if self.tangent_key is None or len(tangents) != len(self.structures):
             return None
         if len(active) < len(tangents):
             if any(tangents[i] is not None for i in range(len(tangents)) if i not in active):

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
 from ..contract.backend import Arrays
-from ..contract.errors import DisconnectedWarning, levels_to_the_user
-from ..contract.registry import function_of_extension
-from ..tree import DIFFERENTIATED, build_gradient
 
 #: What is differentiated of f's value: a real scalar; one with auxiliary values behind it; every
 #: floating leaf.
 OutputKind = Literal["scalar", "scalar and aux", "tree"]
 
-#: What a field of a result is. `results_of` makes it of one part of what `compute` gives:
+#: What a field of a result is. `Call.results` makes it of one part of what `compute`
+#: gives:
 #:
 #: "value": what f returned, from outputs and aux.
 #: "tangent": a tree like the value, None for a leaf without a derivative; from an aux and an array
@@ -52,9 +48,6 @@ Compute = Callable[[Any, Arrays, Arrays], Parts]
 #: A compiled `Compute`: takes the leaves, the carried values and the tangents, concatenated.
 Compiled = Callable[..., Parts]
 
-#: A dense Jacobian or Hessian with more entries is large.
-LARGE = 10**7
-
 
 @dataclass(frozen=True, eq=False)
 class OperatorRow:
@@ -74,7 +67,7 @@ class OperatorRow:
     of_complex: bool = False
     takes: Takes = "arguments"
     directions: Directions | None = None
-    #: From the call and the parts to the result, in place of `results_of`.
+    #: From the call and the parts to the result, in place of `Call.results`.
     finish: Callable[[Any, Parts], Any] | None = None
     #: Whether an engine can compile f alone, which is enough for first derivatives in reverse.
     compiles_f: bool = False
@@ -120,9 +113,26 @@ class OperatorRow:
         """The arguments of f and their tangents, from the operator's after the backend."""
         if self.directions is None:
             return args, None
-        return (_of_second_tuple if self.directions == "second tuple" else _of_second_argument)(
-            self.name, args
-        )
+        if self.directions == "second argument":
+            if len(args) < 2:
+                raise TypeError(
+                    f"{self.name}(f, backend, x, v, *constants): takes x and its direction v, but"
+                    f" got {len(args)}."
+                )
+            x, v, *constants = args
+            return (x, *constants), (v, *[None] * len(constants))
+        words = f"{self.name}(f, backend, args, tangents)"
+        if len(args) != 2:
+            raise TypeError(
+                f"{words}: takes two tuples, arguments and tangents, but got {len(args)}."
+            )
+        for name, part in zip(("args", "tangents"), args):
+            if not isinstance(part, tuple):
+                raise TypeError(
+                    f"{words}: {name} must be a tuple with one entry for each argument of f, not a"
+                    f" {type(part).__name__}."
+                )
+        return args[0], args[1]
 
     def compiled(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
         """`compute`, compiled."""
@@ -135,80 +145,6 @@ def _row(module: str, name: str) -> OperatorRow:
     return next(row for row in rows if (row.compute.__module__, row.name) == (module, name))
 
 
-def _of_second_argument(
-    name: str, args: tuple[Any, ...]
-) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    if len(args) < 2:
-        raise TypeError(
-            f"{name}(f, backend, x, v, *constants): takes x and its direction v, but got"
-            f" {len(args)}."
-        )
-    x, v, *constants = args
-    return (x, *constants), (v, *[None] * len(constants))
-
-
-def _of_second_tuple(name: str, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    words = f"{name}(f, backend, args, tangents)"
-    if len(args) != 2:
-        raise TypeError(f"{words}: takes two tuples, arguments and tangents, but got {len(args)}.")
-    for part, given in zip(("args", "tangents"), args):
-        if not isinstance(given, tuple):
-            raise TypeError(
-                f"{words}: {part} must be a tuple with one entry for each argument of f, not a"
-                f" {type(given).__name__}."
-            )
-    return args[0], args[1]
-
-
-def results_of(call: Any, parts: Parts) -> Any:
-    """The user's results from those of `compute`."""
-    row = call.plan.operator
-    if len(parts) > len(row.forms):
-        _warn_disconnected(row.name)
-    if row.result is None:
-        return _result_of(call, row.forms[0], parts[0])
-    return row.result(*[_result_of(call, form, part) for form, part in zip(row.forms, parts)])
-
-
-def _result_of(call: Any, form: FieldForm, part: Parts) -> Any:
-    if form == "arguments":
-        return call.gradients(part)
-    if form == "value":
-        return call.value(*part)
-    if form == "argument":
-        return call.gradients(part)[0]
-    if form == "hessian":
-        _look_at(call, "Hessian", part)
-        return call.square(part)
-    aux, part = part
-    structure = aux.layout.structure
-    if form == "tangent":
-        return call.tangent(structure, part)
-    _look_at(call, "Jacobian", part)
-    if structure is DIFFERENTIATED:
-        return call.blocks(part[0])
-    return build_gradient(structure, iter([call.blocks(row) for row in part]))
-
-
-def _warn_disconnected(operator: str) -> None:
-    warnings.warn(
-        f"{operator}: the value of f depends on none of its differentiated arguments, so every"
-        " gradient is zero. Only what is computed inside f, from the arguments that f receives, is"
-        " differentiated: a number made by float(x), x.item() or x.detach() is a constant, and so"
-        " is what was pickled or copied by copy.deepcopy.",
-        DisconnectedWarning,
-        stacklevel=levels_to_the_user(),
-    )
-
-
-def _look_at(call: Any, matrix: str, rows: Sequence[Sequence[Any]]) -> None:
-    """Let an extension warn that a large dense matrix is mostly zeros."""
-    if sum([math.prod(block.shape) for row in rows for block in row]) > LARGE:
-        look = function_of_extension("look_at_dense")
-        if look is not None:
-            look(call.plan.operator.name, matrix, [block for row in rows for block in row])
-
-
 __all__ = [
     "Compiled",
     "Compute",
@@ -218,5 +154,4 @@ __all__ = [
     "OutputKind",
     "Parts",
     "Takes",
-    "results_of",
 ]

@@ -97,7 +97,7 @@ class Pullback(NamedTuple):
     connected: bool = True
     #: As `back`, for stacks of cotangents (a leading axis on each), in one batched call; None if
     #: the engine cannot.
-    back_stacked: Callable[[Arrays], Arrays] | None = None
+    stacked: Callable[[Arrays], Arrays] | None = None
 
 
 class Pushforward(NamedTuple):
@@ -118,7 +118,7 @@ class Linearized(NamedTuple):
     #: called repeatedly.
     push: Callable[[Arrays], Arrays]
     #: As `push`, for stacks of tangents, in one batched call; None if the engine cannot.
-    push_stacked: Callable[[Arrays], Arrays] | None = None
+    stacked: Callable[[Arrays], Arrays] | None = None
 
 
 class Gradient(NamedTuple):

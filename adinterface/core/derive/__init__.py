@@ -4,7 +4,7 @@ Works on native arrays only. May import the contract.
 """
 
 from .jacobians import gradient, jacobian
-from .primitives import back_stacked, linearize, pullback, push_stacked, pushforward
+from .primitives import linearize, pullback, pushforward, stacked
 from .second_order import (
     DerivedFunction,
     derivative,
@@ -17,7 +17,7 @@ from .second_order import (
 )
 
 __all__ = [
-    "DerivedFunction", "back_stacked", "derivative", "gradient", "gradients", "hessian",
-    "hessian_diagonal", "hessian_map", "hvp", "jacobian", "linearize", "pullback", "push_stacked",
+    "DerivedFunction", "derivative", "gradient", "gradients", "hessian",
+    "hessian_diagonal", "hessian_map", "hvp", "jacobian", "linearize", "pullback", "stacked",
     "pushforward", "second_derivative",
 ]  # fmt: skip

@@ -20,7 +20,7 @@ from ..contract.errors import NotRecordedError
 from ..support.record import active_record, from_engine, note_step
 from . import policy
 from .basis import Components, empty_block, namespace_of, reshaped, sum_units
-from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
+from .primitives import checked, linearize, pullback, stacked, transposed
 
 
 def gradient(
@@ -99,7 +99,7 @@ def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     outputs = pulled.outputs
     components = row_components(backend, outputs)
     note_step(backend, f"{components.count} rows of the Jacobian")
-    stacks = components.mapped(back_stacked(backend, pulled)) if components.count else []
+    stacks = components.mapped(stacked(backend, pulled)) if components.count else []
     return Jacobian(outputs, pulled.aux, row_blocks(backend, components, stacks, outputs, leaves))
 
 
@@ -147,7 +147,7 @@ def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> Jacobian:
     outputs = linear.outputs
     components = column_components(backend, outputs, leaves)
     note_step(backend, f"{components.count} columns of the Jacobian")
-    stacks = components.mapped(push_stacked(backend, linear)) if components.count else []
+    stacks = components.mapped(stacked(backend, linear)) if components.count else []
     return Jacobian(
         outputs, linear.aux, column_blocks(backend, components, stacks, outputs, leaves)
     )

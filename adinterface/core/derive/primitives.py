@@ -39,21 +39,15 @@ def checked(backend: Backend, result: _Result, leaves: Arrays, count: int | None
             " aux.map(untraced) takes its arrays out of a trace."
         )
     if isinstance(result, Pullback):
-        back, stacked = with_zeros(backend, result.back, leaves), result.back_stacked
-        return Pullback(
-            outputs,
-            aux,
-            back,
-            result.connected,
-            stacked and with_zeros(backend, stacked, leaves, True),
-        )
+        back, many = with_zeros(backend, result.back, leaves), result.stacked
+        many = many and with_zeros(backend, many, leaves, True)
+        return Pullback(outputs, aux, back, result.connected, many)
     if isinstance(result, Pushforward):
         return Pushforward(outputs, filled(backend, result.tangents, outputs, count), aux)
     if isinstance(result, Linearized):
-        push, stacked = with_zeros(backend, result.push, outputs), result.push_stacked
-        return Linearized(
-            outputs, aux, push, stacked and with_zeros(backend, stacked, outputs, True)
-        )
+        push, many = with_zeros(backend, result.push, outputs), result.stacked
+        many = many and with_zeros(backend, many, outputs, True)
+        return Linearized(outputs, aux, push, many)
     return result
 
 
@@ -78,7 +72,7 @@ def pullback(
         )
     linear = linearize(backend, function, leaves)
     note_step(backend, "back: one pushforward for each real number in the arguments")
-    back = _adjoint(backend, push_stacked(backend, linear), leaves)
+    back = _adjoint(backend, stacked(backend, linear), leaves)
     return Pullback(linear.outputs, linear.aux, back)
 
 
@@ -102,9 +96,8 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
         )
     note_step(backend, "one pullback; push: one back for each real number in the result")
     pulled = checked(backend, backend.pullback(function, leaves), leaves)
-    return Linearized(
-        pulled.outputs, pulled.aux, _adjoint(backend, back_stacked(backend, pulled), pulled.outputs)
-    )
+    push = _adjoint(backend, stacked(backend, pulled), pulled.outputs)
+    return Linearized(pulled.outputs, pulled.aux, push)
 
 
 def pushforward(
@@ -197,7 +190,7 @@ def transposed(backend: Backend, pulled: Pullback) -> Linearized:
     # Not at zero: an engine's rule may leave out a product with zero.
     point = tuple([full_like(backend, output, 1.0) for output in pulled.outputs])
     again = checked(backend, backend.pullback(_Back(pulled), point), point)
-    return Linearized(pulled.outputs, pulled.aux, again.back, again.back_stacked)
+    return Linearized(pulled.outputs, pulled.aux, again.back, again.stacked)
 
 
 def _transposed_or_by_rows(backend: Backend, pulled: Pullback) -> Linearized:
@@ -214,39 +207,33 @@ def _transposed_or_by_rows(backend: Backend, pulled: Pullback) -> Linearized:
         except NotRecordedError:
             return by_rows(tangents)
 
-    def stacked(stacks: Arrays) -> Arrays:
+    def push_stacks(stacks: Arrays) -> Arrays:
         try:
-            return push_stacked(backend, linear)(stacks)
+            return stacked(backend, linear)(stacks)
         except NotRecordedError:
             return _looped(backend, push)(stacks)
 
-    return linear._replace(push=push, push_stacked=stacked)
+    return linear._replace(push=push, stacked=push_stacks)
 
 
-def back_stacked(backend: Backend, pulled: Pullback) -> Stacked:
-    return pulled.back_stacked or _looped(backend, pulled.back)
-
-
-def push_stacked(backend: Backend, linear: Linearized) -> Stacked:
-    return linear.push_stacked or _looped(backend, linear.push)
+def stacked(backend: Backend, linear: Pullback | Linearized) -> Stacked:
+    """The map of stacks of a pullback, or of a linear map."""
+    apply = linear.back if isinstance(linear, Pullback) else linear.push
+    return linear.stacked or _looped(backend, apply)
 
 
 def _looped(backend: Backend, apply: Callable[[Arrays], Arrays]) -> Stacked:
     """One call for each entry of the stacks, for engines that have no batched one."""
 
-    def stacked(stacks: Arrays) -> Arrays:
+    def apply_each(stacks: Arrays) -> Arrays:
         count = library_of(backend, stacks[0]).shape(stacks[0])[0]
         if count == 0:  # one call shows the shapes
-            return tuple(
-                [
-                    stack_of(backend, [x])[:0]
-                    for x in apply(tuple([zero_entry(backend, stack) for stack in stacks]))
-                ]
-            )
+            zeros = tuple([zero_entry(backend, stack) for stack in stacks])
+            return tuple([stack_of(backend, [x])[:0] for x in apply(zeros)])
         rows = [apply(tuple([stack[i] for stack in stacks])) for i in range(count)]
         return tuple([stack_of(backend, column) for column in zip(*rows)])
 
-    return stacked
+    return apply_each
 
 
 def _adjoint(backend: Backend, apply: Stacked, domain: Arrays) -> Callable[[Arrays], Arrays]:

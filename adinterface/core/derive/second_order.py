@@ -11,7 +11,7 @@ from ..support.record import from_engine, note_step
 from . import policy
 from .basis import Components, inner_products
 from .jacobians import gradient, jacobian
-from .primitives import Sampled, linearize, pullback, push_stacked, pushforward
+from .primitives import Sampled, linearize, pullback, pushforward, stacked
 
 
 class DerivedFunction(Sampled):
@@ -123,7 +123,7 @@ def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linea
     """
     if policy.by_symmetry(outer, once=True):
         pulled = pullback(outer, function, leaves)
-        return Linearized(pulled.outputs, pulled.aux, pulled.back, pulled.back_stacked)
+        return Linearized(pulled.outputs, pulled.aux, pulled.back, pulled.stacked)
     return linearize(outer, function, leaves)
 
 
@@ -162,7 +162,7 @@ def hessian_diagonal(outer: Backend, inner: Backend, function: Sampled, leaves: 
         if result is not None:
             return cast_like(inner, result.tangents, leaves)
     linear = hessian_map(outer, DerivedFunction(gradients, inner, function, value=False), leaves)
-    apply = push_stacked(outer, linear)
+    apply = stacked(outer, linear)
     components = Components(outer, leaves, [False] * len(leaves))
     note_step(outer, f"{components.count} products of the Hessian with a basis vector")
     parts: list[Any] = []

@@ -109,7 +109,7 @@ class Back(_Map, Generic[Gradients_co]):
         One batched pass on JAX and torch; one pass for each entry elsewhere.
         """
         stacks: tuple[Any, ...] = self._apply(
-            derive.back_stacked(self._call.plan.backend, self._pulled), cotangents, stacked=True
+            derive.stacked(self._call.plan.backend, self._pulled), cotangents, stacked=True
         )
         return stacks
 
@@ -150,7 +150,7 @@ class Push(_Map, Generic[Value_co]):
     def stacked(self, *tangents: Any) -> Any:
         """As a call, for stacks: each array and each result has one more leading axis."""
         return self._apply(
-            derive.push_stacked(self._call.plan.backend, self._linear), tangents, stacked=True
+            derive.stacked(self._call.plan.backend, self._linear), tangents, stacked=True
         )
 
     def _apply(
@@ -162,7 +162,7 @@ class Push(_Map, Generic[Value_co]):
             with estimating() as result, noting(call.plan):
                 pushed = push(native)
             call.warn_imprecise(result)
-            return call.tangent(self._linear.aux.layout.structure, pushed)
+            return call.tangent((self._linear.aux, pushed))
 
 
 @typed["signatures.PullbackOperator"]()
@@ -248,60 +248,44 @@ def _pullback(f: Call, x: Arrays, _: Arrays) -> Pullback:
     return derive.pullback(f.plan.backend, f, x)
 
 
-def _compiled_pullback(compiled: Callable[[Compute], Compiled]) -> Compiled:
-    # Compiled code would have to return the residuals of the backward pass. Computing them again
-    # takes less time.
-    value = compiled(_value)
-    back = compiled(lambda f, x, seeds: _pullback(f, x, ()).back(seeds))
-    stacked = compiled(
-        lambda f, x, seeds: derive.back_stacked(f.plan.backend, _pullback(f, x, ()))(seeds)
-    )
-
-    def pull(*point: Any) -> Pullback:
-        outputs, aux = value(*point)
-        return Pullback(
-            outputs,
-            aux,
-            lambda seeds: back(*point, *seeds),
-            back_stacked=lambda seeds: stacked(*point, *seeds),
-        )
-
-    return pull
-
-
 def _linearize(f: Call, x: Arrays, _: Arrays) -> Linearized:
     return derive.linearize(f.plan.backend, f, x)
 
 
-def _compiled_linearize(compiled: Callable[[Compute], Compiled]) -> Compiled:
-    value = compiled(_value)
-    push = compiled(lambda f, x, tangents: _linearize(f, x, ()).push(tangents))
-    stacked = compiled(
-        lambda f, x, stacks: derive.push_stacked(f.plan.backend, _linearize(f, x, ()))(stacks)
-    )
+def _in_pieces(compute: Compute, result: type, apply: str) -> Callable[..., Compiled]:
+    """Compiles f's value, the map, and the map of stacks, each by itself.
 
-    def linearized(*point: Any) -> Linearized:
-        outputs, aux = value(*point)
-        return Linearized(
-            outputs,
-            aux,
-            lambda tangents: push(*point, *tangents),
-            lambda stacks: stacked(*point, *stacks),
+    Compiled code would have to return what a backward pass needs. Computing it again takes less
+    time.
+    """
+
+    def pieces(compiled: Callable[[Compute], Compiled]) -> Compiled:
+        value = compiled(_value)
+        one = compiled(lambda f, x, seeds: getattr(compute(f, x, ()), apply)(seeds))
+        many = compiled(
+            lambda f, x, stacks: derive.stacked(f.plan.backend, compute(f, x, ()))(stacks)
         )
 
-    return linearized
+        def whole(*point: Any) -> Any:
+            maps = {
+                apply: lambda seeds: one(*point, *seeds),
+                "stacked": lambda stacks: many(*point, *stacks),
+            }
+            return result(*value(*point), **maps)
+
+        return whole
+
+    return pieces
 
 
 def _value_and_map(call: Call, result: Any) -> Any:
     """The value, and the map of the engine for the user."""
     for output in result.outputs:
         call.occupy(output)  # the map may need it
-    value = call.value(result.outputs, result.aux)
-    return (
-        ValueAndBack(value, Back(call, result))
-        if isinstance(result, Pullback)
-        else ValueAndPush(value, Push(call, result))
-    )
+    value = call.value((result.outputs, result.aux))
+    if isinstance(result, Pullback):
+        return ValueAndBack(value, Back(call, result))
+    return ValueAndPush(value, Push(call, result))
 
 
 def _pushforward(f: Call, x: Arrays, v: Arrays) -> Parts:
@@ -315,7 +299,7 @@ PULLBACK = OperatorRow(
     ("value", "back"),
     ValueAndBack,
     finish=_value_and_map,
-    pieces=_compiled_pullback,
+    pieces=_in_pieces(_pullback, Pullback, "back"),
 )
 PUSHFORWARD = OperatorRow(
     "pushforward", _pushforward, ("value", "tangent"), ValueAndTangent, directions="second tuple"
@@ -326,7 +310,7 @@ LINEARIZE = OperatorRow(
     ("value", "push"),
     ValueAndPush,
     finish=_value_and_map,
-    pieces=_compiled_linearize,
+    pieces=_in_pieces(_linearize, Linearized, "push"),
 )
 
 REGISTRY.operators |= {pullback: PULLBACK, pushforward: PUSHFORWARD, linearize: LINEARIZE}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..call.conversions import with_conversions
 from ..call.cotangents import native_tangents
 from ..call.output import annotate
 from ..call.plan import Engines, Plan, lay_out
-from ..call.row import OperatorRow, results_of
+from ..call.row import OperatorRow
 from ..contract.auto import AutoBackend, MatrixBackend, require_hashable
 from ..contract.errors import AdinterfaceError
 from ..contract.registry import find, function_of_extension
@@ -25,6 +26,7 @@ from .requirements import require_arguments, require_leaves
 from .second_order import engines_of
 
 Directions = tuple[Any, ...] | None
+_NO_SCOPE = nullcontext()
 
 
 @untraced
@@ -53,29 +55,22 @@ def evaluate(call: Call, directions: Directions) -> Any:
     """The results of a call. directions: those of the operator, if it takes any."""
     plan = call.plan
     try:
-        if plan.scope is None:
-            return _in_scope(call, directions)
-        with call.scope():
-            return _in_scope(call, directions)
+        with _NO_SCOPE if plan.scope is None else call.scope():
+            leaves = call.enter()
+            tangents = () if directions is None else native_tangents(call, directions)
+            if plan.operator.bind is not None:
+                plan = call.plan = bound(plan, call)
+            if not plan.estimates:
+                parts = plan.compute(call, leaves, tangents)
+            else:
+                with estimating() as accuracies:
+                    parts = plan.compute(call, leaves, tangents)
+                call.warn_imprecise(accuracies)
+            return (plan.operator.finish or Call.results)(call, parts)
     except (RuntimeError, TypeError) as error:  # raised by the engine
         if not isinstance(error, AdinterfaceError):
             annotate(plan, error)
         raise
-
-
-def _in_scope(call: Call, directions: Directions) -> Any:
-    leaves = call.enter()
-    tangents = () if directions is None else native_tangents(call, directions)
-    plan = call.plan
-    if plan.operator.bind is not None:
-        plan = call.plan = bound(plan, call)
-    if not plan.estimates:
-        parts = plan.compute(call, leaves, tangents)
-    else:
-        with estimating() as accuracies:
-            parts = plan.compute(call, leaves, tangents)
-        call.warn_imprecise(accuracies)
-    return (plan.operator.finish or results_of)(call, parts)
 
 
 def bound(plan: Plan, call: Call) -> Plan:

@@ -267,7 +267,7 @@ def test_each_message_of_the_page_is_tried():
 
 @pytest.mark.parametrize("words", CALLS)
 def test_a_call_gives_the_words_of_the_page(words, monkeypatch):
-    monkeypatch.setattr("adinterface.core.call.row.LARGE", 10**5)
+    monkeypatch.setattr("adinterface.core.call.messages.LARGE", 10**5)
     pattern = re.escape(words.replace("'backend'", "`backend`")).replace(r"\.\.\.", ".*")
     assert re.search(pattern, told(CALLS[words])), told(CALLS[words])
 

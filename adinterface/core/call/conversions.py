@@ -31,21 +31,10 @@ from ..tree import Slot
 from .plan import Plan
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
-_PLAIN = frozenset(
-    {
-        "float16",
-        "float32",
-        "float64",
-        "bool",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "complex64",
-        "complex128",
-    }
-)
+_PLAIN = frozenset({
+    "float16", "float32", "float64", "bool", "int8", "int16", "int32", "int64", "uint8",
+    "complex64", "complex128",
+})  # fmt: skip
 
 
 def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
@@ -238,10 +227,8 @@ def _recording_memory(library: Library, convert: Callable[[Any], Any]) -> Enter:
 
 
 def _auto_name(library: Library) -> str:
-    return next(
-        (cls.__name__ for cls in BUILT_IN if cls.name == library.name),
-        f"a backend of {library.name}",
-    )
+    names = [cls.__name__ for cls in BUILT_IN if cls.name == library.name]
+    return names[0] if names else f"a backend of {library.name}"
 
 
 # Back to the user
@@ -271,10 +258,8 @@ def _conversion_of_all(backend: Backend, plan: Plan, values: Sequence[Any]) -> T
     slots = [plan.slots[n] for n in plan.active]
     if backend.library is None or backend.device is not None:
         return None
-    if any(
-        slot.library is not PYTHON and slot.dtype != dtype
-        for slot, dtype in zip(slots, plan.dtypes)
-    ):
+    pairs = [(slot, dtype) for slot, dtype in zip(slots, plan.dtypes) if slot.library is not PYTHON]
+    if any(slot.dtype != dtype for slot, dtype in pairs):
         return None
     sources = [slot.library for slot in slots if slot.library is not None]
     return backend.library.to_leaves([values[n] for n in plan.active], sources)
@@ -303,18 +288,9 @@ def into_compiled(plan: Plan, values: Sequence[Any]) -> Plan:
             convert: Enter = lambda value, occupied: number(value)
             return _of_int(convert, dtype) if slot.dtype == "int" else convert
         narrowed = narrow and slot.dtype in ("int64", "uint64")
-        plain = (
-            type(example) is np.ndarray
-            and slot.dtype in _PLAIN
-            and example.dtype.isnative
-            and slot.owner is None
-        )
-        if (
-            plain
-            and backend.device is None
-            and (dtype is None or dtype == slot.dtype)
-            and not narrowed
-        ):
+        plain = type(example) is np.ndarray and slot.dtype in _PLAIN and example.dtype.isnative
+        kept = dtype in (None, slot.dtype) and not narrowed and slot.owner is None
+        if plain and kept and backend.device is None:
             return _copied if copy else as_it_is
         return conversion_in(backend, slot, example, dtype, copy=copy)
 

@@ -121,15 +121,10 @@ class NativeMatch(Matcher):
     def of_other_keys(
         self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str
     ) -> TreeError:
-        missing, extra = (
-            [key for key in keys if key not in seen],
-            [key for key in seen if key not in keys],
-        )
-        problems = [
-            f"{', '.join(some)} {what}"
-            for some, what in ((missing, "missing"), (extra, "not expected"))
-            if some
-        ]
+        missing = [key for key in keys if key not in seen]
+        extra = [key for key in seen if key not in keys]
+        problems = [f"{', '.join(missing)} missing"] if missing else []
+        problems += [f"{', '.join(extra)} not expected"] if extra else []
         return TreeError(
             f"{path} has another structure than {self.what} must have: {'; '.join(problems)}."
         )
@@ -151,17 +146,10 @@ class NativeMatch(Matcher):
         expected = library.shape(array)
         shape = handler.shape(given)
         if self.stacked:
-            if (
-                len(shape) != len(expected) + 1
-                or shape[1:] != expected
-                or self.count not in (None, shape[0])
-            ):
-                n = self.count if self.count is not None else "n"
-                raise TreeError(
-                    f"{path} must be a stack of shape {(n, *expected)}, not {shape}.".replace(
-                        "('n'", "(n"
-                    )
-                )
+            if not shape or shape[1:] != expected or self.count not in (None, shape[0]):
+                n = "n" if self.count is None else self.count
+                wanted = f"({n}{''.join([f', {size}' for size in expected]) or ','})"
+                raise TreeError(f"{path} must be a stack of shape {wanted}, not {shape}.")
             self.count = shape[0]
         elif shape != expected:
             raise TreeError(f"{path} must have shape {expected}, not {shape}.")
@@ -188,12 +176,9 @@ class NativeMatch(Matcher):
                 f" {type(self.backend.auto).__name__} cannot see through that trace. Use one engine"
                 " for nested calls, or differentiate_with for a function of another."
             )
-        value = (
-            given
-            if handler is library or handler is PYTHON or handler is NUMPY
-            else handler.exported(given)
-        )
-        return library.asarray(value, dtype=library.dtype(array), like=array)
+        if handler not in (library, PYTHON, NUMPY):
+            given = handler.exported(given)
+        return library.asarray(given, dtype=library.dtype(array), like=array)
 
     @staticmethod
     def _check_dtype(
@@ -217,13 +202,9 @@ def _numbers(given: Any, path: str) -> np.ndarray[Any, Any]:
     """Nested lists of numbers as an array; None among them is zero."""
 
     def filled(item: Any) -> Any:
-        return (
-            [filled(entry) for entry in item]
-            if isinstance(item, (list, tuple))
-            else 0.0
-            if item is None
-            else item
-        )
+        if isinstance(item, (list, tuple)):
+            return [*map(filled, item)]
+        return 0.0 if item is None else item
 
     try:
         return np.asarray(filled(given))

@@ -51,24 +51,17 @@ def places_of(
 def _place(path: str, slot: Slot, value: Any) -> Place:
     if slot.library is None:
         plain = other_packages.plain(value)
-        return Place(
-            path, _short(value), slot.reason if plain is None else f"{slot.reason}; pass {plain}"
-        )
-    note = (
-        "integers inside a tree have no gradient"
-        if dtype_kind(slot.dtype) == "integer"
-        else "a bool has no gradient"
-    )
+        return Place(path, _short(value), slot.reason + (f"; pass {plain}" if plain else ""))
+    integer = dtype_kind(slot.dtype) == "integer"
+    note = ("integers inside a tree have" if integer else "a bool has") + " no gradient"
     return Place(path, describe(value), note, slot if slot.differentiated else None)
 
 
 def nothing_differentiable(plan: Plan, slots: Iterable[tuple[Slot, Any]]) -> str:
     operator = plan.operator.name
+    places = places_of(plan.structures, slots)
     lines = [f"{operator}: no argument has a gradient."]
-    lines.extend(
-        f"  {place.path}: {place.value} ({place.note})"
-        for place in places_of(plan.structures, slots)
-    )
+    lines += [f"  {place.path}: {place.value} ({place.note})" for place in places]
     if not plan.structures:
         lines.append(
             f"  There is no argument at all: write {operator}(f, backend, x), or"
@@ -88,16 +81,11 @@ def require_function(caller: str, f: Any) -> None:
     """Raise TypeError, with a remedy, for an f that cannot be called."""
     if callable(f):
         return
-    actual = (
-        "None"
-        if f is None
-        else f"the backend {type(f).__name__}"
-        if isinstance(f, AutoBackend)
-        else describe(f)
-    )
+    actual = describe(f)
     if f is None:
-        remedy = "Does the function that made it lack a return statement?"
+        actual, remedy = "None", "Does the function that made it lack a return statement?"
     elif isinstance(f, AutoBackend):
+        actual = f"the backend {type(f).__name__}"
         remedy = "f stands in front of the backend."
     elif isinstance(f, Constant):
         remedy = "Constant(...) is for arguments; pass the function itself."
@@ -113,10 +101,8 @@ def describe(value: Any) -> str:
     value = stood_for(value)
     handler = handler_of(value, scan=False)
     if isinstance(handler, Library) and handler is not PYTHON:
-        return (
-            f"{an(handler.name)} array of dtype {handler.dtype(value)} and shape"
-            f" {handler.shape(value)}"
-        )
+        dtype, shape = handler.dtype(value), handler.shape(value)
+        return f"{an(handler.name)} array of dtype {dtype} and shape {shape}"
     if handler is PYTHON:
         return f"the {type(value).__name__} {value}"
     return an(type(value).__name__)
@@ -125,23 +111,15 @@ def describe(value: Any) -> str:
 def _short(value: Any) -> str:
     if value is None:
         return "None"
-    text = repr(value)
-    return (
-        f"{type(value).__name__} {text}"
-        if len(text) <= 40 and "\n" not in text
-        else type(value).__name__
-    )
+    name, text = type(value).__name__, repr(value)
+    return f"{name} {text}" if len(text) <= 40 and "\n" not in text else name
 
 
 def warn_imprecise(operator: str, names: Sequence[str], accuracies: Sequence[Accuracy]) -> None:
     """Warn which derivatives are less exact than they should be. names: of the leaves."""
-    doubtful = {
-        leaf.leaf: leaf.relative for each in accuracies for leaf in each.leaves if leaf.doubtful
-    }
-    shown = [
-        f"{names[leaf] if leaf >= 0 else 'this direction'} ({relative:.1g})"
-        for leaf, relative in doubtful.items()
-    ]
+    leaves = [leaf for each in accuracies for leaf in each.leaves if leaf.doubtful]
+    doubtful = {names[n] if n >= 0 else "this direction": relative for n, relative, _ in leaves}
+    shown = [f"{name} ({relative:.1g})" for name, relative in doubtful.items()]
     more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
 
     def tell() -> None:

@@ -46,12 +46,8 @@ def notes_on_call(plan: Plan, error: Exception, carried: Sequence[Any]) -> Itera
     yield from _of_containers(plan, message)
     if "keyword" in message:
         yield from [_of_keyword(plan, name) for name in plan.keywords if f"'{name}'" in message]
-    backends = [
-        place.cls
-        for place in plan.structures
-        if isinstance(place, Node) and issubclass(place.cls, AutoBackend)
-    ]
-    if backends and "positional argument" in message:
+    nodes = [place.cls for place in plan.structures if isinstance(place, Node)]
+    if "positional argument" in message and any(issubclass(cls, AutoBackend) for cls in nodes):
         yield (
             "f and the backend are given once: a prepared call takes the arguments of f alone,"
             " fast(x)."
@@ -77,20 +73,17 @@ def _of_containers(plan: Plan, message: str) -> Iterator[str]:
     for i, place in enumerate(plan.structures):
         if not isinstance(place, Node) or place.cls not in _CONTAINERS:
             continue
-        name, remedy = (
-            place.cls.__name__,
-            _CONTAINERS[place.cls].format(operator=plan.operator.name),
-        )
+        name = place.cls.__name__
+        remedy = _CONTAINERS[place.cls].format(operator=plan.operator.name)
         alone = len(plan.structures) == 1 and name != "dict"
         if alone and re.search("missing .* required positional argument", message):
             yield (
                 f"argument 0 is one {name}. Pass its entries as arguments of their own:"
                 f" {plan.operator.name}(f, backend, *x)."
             )
-        elif re.search(
-            rf"\b{name}\b" if name == "dict" else rf"\b{name}\b|(?<!element with a )\bsequence\b",
-            message,
-        ):
+            continue
+        others = "" if name == "dict" else r"|(?<!element with a )\bsequence\b"
+        if re.search(rf"\b{name}\b{others}", message):
             yield f"argument {i} is a {name}, which reaches f as a {name} of its entries. {remedy}"
 
 

@@ -62,11 +62,8 @@ def floating(structure: Structure, result: Any) -> Any:
         return result
     if isinstance(result, (int, np.integer)):
         return float(result)
-    return (
-        result.astype(float)
-        if isinstance(result, np.ndarray) and result.dtype.kind in "iu"
-        else result
-    )
+    integers = isinstance(result, np.ndarray) and result.dtype.kind in "iu"
+    return result.astype(float) if integers else result
 
 
 def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
@@ -176,26 +173,20 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
         else:
             problem, remedy = describe(result), remedy_of_value(result)
         if remedy is None:
-            remedy = (
-                "For auxiliary results after the scalar use value_and_gradient, with the scalar"
-                " first"
-            )
+            remedy = "For auxiliary results after the scalar use value_and_gradient"
             if operator == "value_and_gradient":
                 remedy = (
-                    "Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass,"
-                    " with the scalar first"
+                    "Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass"
                 )
-            remedy += "; for a tree of arrays use jacobian or pullback."
+            remedy += ", with the scalar first; for a tree of arrays use jacobian or pullback."
         raise OutputError(
             f"{operator}: f must return a real scalar, but returned {problem}. {remedy}"
         )
     shape, dtype = handler.shape(value), handler.dtype(value)
     if shape != ():
-        remedy = (
-            "Index it or take its sum to get a 0-d result"
-            if int(np.prod(shape)) == 1
-            else "Reduce it to a scalar (a sum or a mean)"
-        )
+        remedy = "Reduce it to a scalar (a sum or a mean)"
+        if int(np.prod(shape)) == 1:
+            remedy = "Index it or take its sum to get a 0-d result"
         raise OutputError(
             f"{operator}: f must return a real scalar, but returned {describe(value)}. {remedy}, or"
             " use jacobian."

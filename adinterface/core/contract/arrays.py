@@ -81,12 +81,8 @@ def cast(backend: Backend, array: Any, dtype: str) -> Any:
 
 def cast_like(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any]) -> Arrays:
     """Each array in the dtype of its counterpart."""
-    return tuple(
-        [
-            cast(backend, array, library_of(backend, like).dtype(like))
-            for array, like in zip(arrays, likes)
-        ]
-    )
+    dtypes = [library_of(backend, like).dtype(like) for like in likes]
+    return tuple([cast(backend, array, dtype) for array, dtype in zip(arrays, dtypes)])
 
 
 def copies(backend: Backend, leaves: Arrays, owned: frozenset[int] = frozenset()) -> Arrays:

@@ -70,11 +70,7 @@ class AutoBackend:
                 raise wrong_option(
                     self, "mode", "'forward', 'reverse' or None", isinstance(value, str)
                 )
-            if (
-                option.name == "chunk_size"
-                and value is not None
-                and (type(value) is not int or value < 1)
-            ):
+            if option.name == "chunk_size" and not (value is None or _is_int_from(1, value)):
                 raise wrong_option(self, "chunk_size", "a positive int or None", type(value) is int)
             if isinstance(option.default, bool) and not isinstance(value, bool):
                 raise wrong_option(self, option.name, "True or False", False)
@@ -95,10 +91,8 @@ class AutoBackend:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without the executor, which belongs to its process."""
-        options = {
-            option.name: getattr(self, option.name) for option in fields(self) if option.init
-        }
-        options.pop("executor", None)
+        names = [option.name for option in fields(self) if option.init]
+        options = {name: getattr(self, name) for name in names if name != "executor"}
         return functools.partial(type(self), **options), ()
 
     def __deepcopy__(self, memo: Any) -> Self:
@@ -112,11 +106,8 @@ class AutoBackend:
 
 def changed_options(backend: AutoBackend) -> set[str]:
     """The names of the options that differ from their default."""
-    return {
-        option.name
-        for option in fields(backend)
-        if _is_changed(option, getattr(backend, option.name))
-    }
+    options = [each for each in fields(backend) if _is_changed(each, getattr(backend, each.name))]
+    return {option.name for option in options}
 
 
 def wrong_option(
@@ -133,12 +124,9 @@ def require_backend(backend: AutoBackend, option: str) -> None:
     """Raise BackendError for an option that is no backend, or one that none may wrap."""
     name, value = type(backend).__name__, getattr(backend, option)
     if not isinstance(value, AutoBackend):
-        made = isinstance(value, type) and issubclass(value, AutoBackend)
-        remedy = (
-            f"Write {value.__name__}()."
-            if made
-            else "Pass an object such as AutoJax() or AutoTorch()."
-        )
+        remedy = "Pass an object such as AutoJax() or AutoTorch()."
+        if isinstance(value, type) and issubclass(value, AutoBackend):
+            remedy = f"Write {value.__name__}()."
         raise BackendError(f"{name}: {option} must be a backend, not {value!r}. {remedy}")
     if isinstance(value, MatrixBackend):
         outer = type(value).__name__
@@ -293,12 +281,8 @@ class AutoFiniteDifferences(AutoBackend, package="adinterface"):
             require_backend(self, "native")
         methods = get_args(DifferenceMethod)
         if self.method not in methods:
-            raise wrong_option(
-                self,
-                "method",
-                f"one of {', '.join(map(repr, methods))}",
-                isinstance(self.method, str),
-            )
+            takes = f"one of {', '.join(map(repr, methods))}"
+            raise wrong_option(self, "method", takes, isinstance(self.method, str))
         for option in ("step", "scale"):
             value = getattr(self, option)
             if value is not None and not (_is_number(value) and 0 < value < math.inf):
@@ -309,23 +293,13 @@ class AutoFiniteDifferences(AutoBackend, package="adinterface"):
                     f"{name}: order goes with fixed steps; {self.method!r} chooses its own. Leave"
                     " it out."
                 )
-            if (
-                type(self.order) is not int
-                or not 0 < self.order <= 12
-                or (self.method == "central" and self.order % 2)
-            ):
-                even = (
-                    "an even number from 2 to 12"
-                    if self.method == "central"
-                    else "a number from 1 to 12"
-                )
-                raise wrong_option(
-                    self, "order", f"{even} for {self.method!r}", type(self.order) is int
-                )
-        if type(self.max_evaluations) is not int or self.max_evaluations < 4:
-            raise wrong_option(
-                self, "max_evaluations", "an int of at least 4", type(self.max_evaluations) is int
-            )
+            central, is_int = self.method == "central", type(self.order) is int
+            if not _is_int_from(1, self.order) or self.order > 12 or (central and self.order % 2):
+                takes = "an even number from 2 to 12" if central else "a number from 1 to 12"
+                raise wrong_option(self, "order", f"{takes} for {self.method!r}", is_int)
+        if not _is_int_from(4, self.max_evaluations):
+            is_int = type(self.max_evaluations) is int
+            raise wrong_option(self, "max_evaluations", "an int of at least 4", is_int)
         if self.bounds is not None and not _are_bounds(self.bounds):
             has_type = isinstance(self.bounds, tuple) and all(
                 bound is None or _is_number(bound) for bound in self.bounds
@@ -334,9 +308,8 @@ class AutoFiniteDifferences(AutoBackend, package="adinterface"):
         noises = self.noise if isinstance(self.noise, tuple) else (self.noise,)
         if self.noise is not None and not (len(noises) <= 2 and all(map(_is_noise, noises))):
             has_type = all(map(_is_number, noises))
-            raise wrong_option(
-                self, "noise", "a number that is not negative, or (relative, absolute)", has_type
-            )
+            takes = "a number that is not negative, or (relative, absolute)"
+            raise wrong_option(self, "noise", takes, has_type)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -356,6 +329,10 @@ def _options_of(cls: type[AutoFiniteDifferences]) -> Callable[[AutoFiniteDiffere
     return operator.attrgetter(*[each.name for each in fields(cls) if each.name != "executor"])
 
 
+def _is_int_from(least: int, value: object) -> bool:
+    return type(value) is int and value >= least
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
@@ -364,10 +341,8 @@ def _spreads(executor: object) -> bool:
     # the built-in map is a type and maps; a class of executors does not
     if isinstance(executor, type):
         return callable(executor) and not hasattr(executor, "submit")
-    return any(
-        callable(getattr(executor, name, None))
-        for name in ("submit", "map", "get_executor", "__call__")
-    )
+    names = ("submit", "map", "get_executor", "__call__")
+    return any(callable(getattr(executor, name, None)) for name in names)
 
 
 def _is_noise(value: Any) -> bool:

@@ -42,11 +42,7 @@ class Aux:
 
     def map(self, convert: Callable[[Any], Any]) -> Aux:
         """This aux with each array converted."""
-        return (
-            Aux(tuple([convert(array) for array in self.arrays]), self.layout)
-            if self.arrays
-            else self
-        )
+        return Aux(tuple(map(convert, self.arrays)), self.layout) if self.arrays else self
 
 
 class FlatFunction:

@@ -83,8 +83,6 @@ def levels_to_the_user(*packages: str) -> int:
     """
     level, frame = 0, sys._getframe(1)
     inside = {"adinterface", *packages}
-    while (
-        frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in inside
-    ):
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inside:
         level, frame = level + 1, frame.f_back
     return level + 1

@@ -256,11 +256,9 @@ class Library(LibraryShortcuts, ABC):
     def foreign(self, x: Any, source: Library) -> Any:
         """An array of another library in the form that `asarray` takes."""
         exported = source.exported(x)
-        return (
-            source.to_numpy(x)
-            if self.plain_numpy and type(exported) is not np.ndarray
-            else exported
-        )
+        if self.plain_numpy and type(exported) is not np.ndarray:
+            return source.to_numpy(x)
+        return exported
 
     @abstractmethod
     def asarray(
@@ -453,12 +451,9 @@ class NumpyLibrary(Library):
         self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False
     ) -> Any:
         if type(x) is np.ndarray and not copy and (dtype is None or dtype_name(x.dtype) == dtype):
-            kept = (
-                x.dtype == like.dtype
-                if type(like) is np.ndarray
-                else like is None and x.dtype.isnative
-            )
-            if kept:
+            if type(like) is np.ndarray and x.dtype == like.dtype:
+                return x
+            if like is None and x.dtype.isnative:
                 return x
         target = np.dtype(_extended(dtype)) if dtype is not None else None
         if (
@@ -470,11 +465,8 @@ class NumpyLibrary(Library):
         if target is not None and target.kind != "c" and np.iscomplexobj(x):
             x = np.real(x)
         array = np.array(x, dtype=target, copy=True) if copy else np.asarray(x, dtype=target)
-        return (
-            array[()]
-            if array.ndim == 0 and isinstance(x if like is None else like, np.generic)
-            else array
-        )
+        scalar = isinstance(x if like is None else like, np.generic) and array.ndim == 0
+        return array[()] if scalar else array
 
     def unshared(self, x: Any, occupied: set[int]) -> Any:
         if isinstance(x, np.generic):

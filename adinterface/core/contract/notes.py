@@ -26,12 +26,10 @@ class Note(NamedTuple):
 def note_of(error: Exception, notes: Sequence[Note]) -> str | None:
     """The first note whose pattern matches an error."""
     message = f"{type(error).__module__}: {error}"
-    fitting = (
-        row.note
-        for row in notes
-        if isinstance(error, row.errors) and re.search(row.pattern, message, re.DOTALL)
-    )
-    return next(fitting, None)
+    for row in notes:
+        if isinstance(error, row.errors) and re.search(row.pattern, message, re.DOTALL):
+            return row.note
+    return None
 
 
 __all__ = ["TAKE_FUNCTIONS", "Note", "note_of"]

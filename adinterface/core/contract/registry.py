@@ -98,9 +98,8 @@ def _look_up(name: str) -> type[Backend] | BackendError:
         return REGISTRY.backends[name]
     points = _entry_points().get(name, [])
     if len(points) > 1:
-        claims = " and ".join(
-            sorted(f"{point.value} ({point.dist.name if point.dist else '?'})" for point in points)
-        )
+        dists = [f"{point.value} ({point.dist.name if point.dist else '?'})" for point in points]
+        claims = " and ".join(sorted(dists))
         return BackendError(
             f"Two packages offer a backend named {name!r}: {claims}. Uninstall one of them."
         )
@@ -158,25 +157,18 @@ def find(auto: object) -> Backend:
     if isinstance(auto, AutoBackend):
         require_hashable(auto)
         return backend_for(auto)
-    named = (
-        [cls for cls in auto_classes() if auto in (vars(cls).get("name"), cls.__name__)]
-        if isinstance(auto, str)
-        else []
-    )
+    classes = auto_classes() if isinstance(auto, str) else []
+    named = [cls for cls in classes if auto in (vars(cls).get("name"), cls.__name__)]
     chosen = named[0] if named else auto
     if isinstance(chosen, type) and issubclass(chosen, AutoBackend) and chosen is not AutoBackend:
-        required = [
-            field.name
-            for field in dataclasses.fields(chosen)
-            if field.default is dataclasses.MISSING
-        ]
+        options = dataclasses.fields(chosen)
+        required = [each.name for each in options if each.default is dataclasses.MISSING]
         remedy = f"Write {chosen.__name__}({', '.join(required)})."
     else:
         remedy = (
-            "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or"
-            " AutoFiniteDifferences()."
+            "The order of arguments is operator(f, backend, *args), all by position. Pass an object"
+            " such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
         )
-        remedy = f"The order of arguments is operator(f, backend, *args), all by position. {remedy}"
     seen = repr(auto) if len(repr(auto)) <= 200 else an(type(auto).__name__)
     raise BackendError(f"The argument `backend` must be a backend, not {seen}. {remedy}")
 
@@ -194,9 +186,8 @@ def require_importable(cls: type) -> None:
     """Raise BackendError for arrays of an engine whose backend cannot be imported."""
     for name, found in _of_loaded_engines():
         # By the start: the arrays of jax are defined in jaxlib.
-        if isinstance(found, BackendError) and any(
-            base.__module__.startswith(name) for base in cls.__mro__
-        ):
+        ours = any(base.__module__.startswith(name) for base in cls.__mro__)
+        if ours and isinstance(found, BackendError):
             backend_class(name)
 
 
@@ -223,27 +214,17 @@ def libraries() -> list[Library]:
 
 def needed_libraries() -> list[Library]:
     """The libraries of the engines that a call has needed so far: imports none."""
-    return [
-        library
-        for found in [*REGISTRY.backends.values()]
-        if isinstance(found, type)
-        for library in found.libraries
-    ]
+    backends = [found for found in [*REGISTRY.backends.values()] if isinstance(found, type)]
+    return [library for backend in backends for library in backend.libraries]
 
 
 def evaluation(leaves: Sequence[Any]) -> AbstractContextManager[Any]:
     """The context of a call of f for its value alone, which engines need not record."""
-    needed: list[AbstractContextManager[Any]] = []
-    for library in needed_libraries():
-        scope = library.evaluation(leaves)
-        if scope is not None:
-            needed.append(scope)
+    scopes = [library.evaluation(leaves) for library in needed_libraries()]
+    needed = [scope for scope in scopes if scope is not None]
     if len(needed) <= 1:
-        return needed[0] if needed else _NO_SCOPE
+        return needed[0] if needed else nullcontext()
     return _together(needed)
-
-
-_NO_SCOPE = nullcontext()
 
 
 @contextmanager

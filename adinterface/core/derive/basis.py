@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -75,14 +76,8 @@ class Components:
         """Ranges of component numbers whose seeds fit the budget."""
         step = self.backend.chunk_size
         if step is None:
-            row = (
-                sum(
-                    size * (16 if is_complex(self.backend, x) else 8)
-                    for size, x in zip(self.sizes, self.arrays)
-                )
-                or 8
-            )
-            step = max(1, SEED_BYTES // row)
+            sizes = [16 if is_complex(self.backend, x) else 8 for x in self.arrays]
+            step = max(1, SEED_BYTES // (sum(map(operator.mul, sizes, self.sizes)) or 8))
         for start in range(0, self.count, step):
             yield start, min(start + step, self.count)
 
@@ -98,20 +93,12 @@ class Components:
             # operations one by one.
             if hasattr(xp, "eye") and (library.mutable or library.traced(array)):
                 units = [xp.eye(stop - start, size, k=start - offset) for offset, _ in ranges]
-                seeds.append(
-                    library.asarray(
-                        xp.reshape(sum_units([*zip(units, (1.0, 1j))]), shape),
-                        dtype=dtype,
-                        like=array,
-                    )
-                )
+                numbers = xp.reshape(sum_units([*zip(units, (1.0, 1j))]), shape)
+                seeds.append(library.asarray(numbers, dtype=dtype, like=array))
                 continue
             # JAX does not infer float16 from the numbers, so they are sent as doubles and cast by
             # the engine.
-            stack = np.zeros(
-                (stop - start, size),
-                dtype="complex128" if dtype_kind(dtype) == "complex" else "float64",
-            )
+            stack = np.zeros((stop - start, size), _double(dtype))
             for offset, unit in ranges:
                 numbers = np.arange(max(start, offset), min(stop, offset + size))
                 stack[numbers - start, numbers - offset] = unit
@@ -173,7 +160,8 @@ def reshaped(backend: Backend, array: Any, shape: tuple[int, ...]) -> Any:
 
 def empty_block(backend: Backend, shape: tuple[int, ...], output: Any, leaf: Any) -> Any:
     library, dtype = library_of(backend, output), block_dtype(backend, output, leaf)
-    return library.asarray(
-        np.zeros(shape, dtype="complex128" if dtype_kind(dtype) == "complex" else "float64"),
-        dtype=dtype,
-    )
+    return library.asarray(np.zeros(shape, _double(dtype)), dtype=dtype)
+
+
+def _double(dtype: str) -> str:
+    return "complex128" if dtype_kind(dtype) == "complex" else "float64"

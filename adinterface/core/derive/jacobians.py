@@ -178,10 +178,8 @@ def column_blocks(
     blocks: list[list[Any]] = []
     # without components there are no stacks
     for output, stack in zip(outputs, stacks if components.count else outputs):
-        complex_output, rows_of_output = (
-            is_complex(backend, output),
-            library_of(backend, output).shape(output),
-        )
+        complex_output = is_complex(backend, output)
+        rows_of_output = library_of(backend, output).shape(output)
         row: list[Any] = []
         for leaf, shape_of_leaf, size, ranges in zip(
             leaves, shapes, components.sizes, components.ranges
@@ -193,9 +191,8 @@ def column_blocks(
             if complex_output or len(ranges) == 1:
                 part = components.part(stack, ranges[0][0], size)
             else:
-                part = sum_units(
-                    [(components.part(stack, offset, size), unit) for offset, unit in ranges]
-                )
+                parts = [(components.part(stack, offset, size), unit) for offset, unit in ranges]
+                part = sum_units(parts)
             block = reshaped(backend, namespace_of(backend, (part,)).moveaxis(part, 0, -1), shape)
             row.append(cast(backend, block, block_dtype(backend, output, leaf)))
         blocks.append(row)

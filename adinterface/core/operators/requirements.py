@@ -53,9 +53,8 @@ def _require_one(plan: Plan) -> None:
 def _require_number(plan: Plan, shape: tuple[int, ...]) -> None:
     """Only one real number may be differentiated. shape: that of the first leaf."""
     if len(plan.active) != 1 or shape != ():
-        actual = (
-            f"{len(plan.active)} arrays" if len(plan.active) != 1 else f"an array of shape {shape}"
-        )
+        count = len(plan.active)
+        actual = f"an array of shape {shape}" if count == 1 else f"{count} arrays"
         raise NotDifferentiableError(
             f"{plan.operator.name} differentiates with respect to one real number, but args[0]"
             f" holds {actual}. Use jacobian, or pushforward for the derivative in one direction."
@@ -75,10 +74,8 @@ def _require_real(
         return
     dtypes = iter(plan.dtypes)
     for i, structure in enumerate(plan.structures):
-        for path in [
-            path for path, place in structure.places(f"args[{i}]") if place is DIFFERENTIATED
-        ]:
-            if dtype_kind(next(dtypes)) == "complex":
+        for path, place in structure.places(f"args[{i}]"):
+            if place is DIFFERENTIATED and dtype_kind(next(dtypes)) == "complex":
                 raise NotDifferentiableError(
                     f"{plan.operator.name} is taken with respect to real arguments only, but {path}"
                     f" is complex. {remedy}"

@@ -47,11 +47,7 @@ def second_order(auto: Any) -> tuple[Backend, Backend]:
             f"{auto!r} cannot work: {_name(auto.outer)} cannot see through finite differences. Take"
             f" them outside: SecondOrder({_name(auto.inner)}(), {_name(auto.outer)}())."
         )
-    if (
-        outer.library is not None
-        and inner.library is not None
-        and outer.library is not inner.library
-    ):
+    if inner.library not in (None, outer.library) and outer.library is not None:
         raise BackendError(
             f"{auto!r} cannot work: {_name(auto.outer)} cannot see through the arrays of"
             f" {_name(auto.inner)}. Pairs that do: one engine twice, such as"

@@ -22,15 +22,12 @@ def require_operator(caller: str, operator: Any) -> OperatorRow:
     if row is not None:
         return row
     names = sorted(row.name for row in REGISTRY.operators.values())
+    actual, remedy = repr(operator), ""
     if isinstance(operator, str) and operator in names:
         remedy = f" Pass {operator} itself, without quotes."
-    elif callable(operator) or isinstance(operator, str):
-        remedy = ""
-    else:
+    elif not (callable(operator) or isinstance(operator, str)):
+        actual = describe(operator)
         remedy = f" It is passed itself, not called: {caller.replace('operator', 'gradient')}."
-    actual = (
-        repr(operator) if callable(operator) or isinstance(operator, str) else describe(operator)
-    )
     raise TypeError(f"{caller}: operator must be one of {', '.join(names)}, not {actual}.{remedy}")
 
 

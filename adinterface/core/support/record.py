@@ -43,11 +43,8 @@ def estimating() -> Iterator[list[Any]]:
 
 def note_accuracy(make: Callable[[], Any]) -> None:
     """Note an accuracy. `make` is called only if an operator collects accuracies."""
-    collected = [
-        each
-        for each in (now().accuracies, getattr(now().record, "accuracies", None))
-        if each is not None
-    ]
+    lists = [now().accuracies, getattr(now().record, "accuracies", None)]
+    collected = [each for each in lists if each is not None]
     if collected:
         accuracy = make()
         for each in collected:

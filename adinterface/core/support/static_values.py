@@ -39,9 +39,8 @@ class Same:
             return False
         if self.value is other.value:
             return True
-        return (
-            self._hash is not None and self._hash == other._hash and bool(self.value == other.value)
-        )
+        known = self._hash is not None and self._hash == other._hash
+        return known and bool(self.value == other.value)
 
     def __hash__(self) -> int:
         return id(self.value) if self._hash is None else self._hash
@@ -81,11 +80,9 @@ def key_of(value: Any, fixed: bool = False) -> Any:
         if cls in (set, frozenset):
             return cls, frozenset(map(key_of, list(value)))
         if cls is np.ndarray:
-            return (
-                value.dtype,
-                value.shape,
-                key_of(value.ravel().tolist()) if value.dtype.hasobject else value.tobytes(),
-            )
+            objects = value.dtype.hasobject
+            content = key_of(value.ravel().tolist()) if objects else value.tobytes()
+            return value.dtype, value.shape, content
     except RecursionError:
         raise Unkeyed from None
     return cls, Same(value)

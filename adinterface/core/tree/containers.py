@@ -41,11 +41,8 @@ class _Sequence(NodeType):
 
 class _NamedTuple(NodeType):
     def matches(self, value: object) -> bool:
-        return (
-            isinstance(value, tuple)
-            and hasattr(type(value), "_fields")
-            and hasattr(type(value), "_make")
-        )
+        cls = type(value)
+        return issubclass(cls, tuple) and hasattr(cls, "_fields") and hasattr(cls, "_make")
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         return value, type(value)
@@ -109,9 +106,8 @@ class _RecordDict(NodeType):
 @functools.lru_cache(maxsize=KEPT_CLASSES)
 def _names(cls: Any) -> tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]:
     """The names of all fields, of static ones, and of cached properties."""
-    fields = (
-        dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else tuple(cls.__attrs_attrs__)
-    )
+    is_dataclass = dataclasses.is_dataclass(cls)
+    fields = dataclasses.fields(cls) if is_dataclass else tuple(cls.__attrs_attrs__)
     static = [field.name for field in fields if field.metadata.get("static", False)]
     return tuple([field.name for field in fields]), frozenset(static), cached_names(cls)
 
@@ -129,29 +125,22 @@ class _Fields(NodeType):
         state = state_of(value)
         for name in cached:
             state.pop(name, None)  # cached: f computes it again from the new children
-        dynamic = tuple(
-            name for name in names if name not in static and (name in state or hasattr(value, name))
-        )
+        declared = [name for name in names if name not in static]
+        dynamic = tuple([name for name in declared if name in state or hasattr(value, name)])
         # A field with a default and `init=False` is a class attribute until it is set.
         children = [state.pop(name) if name in state else getattr(value, name) for name in dynamic]
         return children, (cls, dynamic, tuple(state.items()))
 
     def key(self, data: Any, fixed: bool = True) -> Any:
         cls, dynamic, state = data
-        return (
-            (cls, dynamic, tuple([(name, key_of(value, fixed)) for name, value in state]))
-            if state
-            else data
-        )
+        if not state:
+            return data
+        return cls, dynamic, tuple([(name, key_of(value, fixed)) for name, value in state])
 
     def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
         cls, _, state = data
-        if state:
-            static = _names(cls)[1]
-            return [
-                (f"{cls.__qualname__}.{name}", other) for name, other in state if name not in static
-            ]
-        return ()
+        others = [each for each in state if each[0] not in _names(cls)[1]]
+        return [(f"{cls.__qualname__}.{name}", other) for name, other in others]
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         cls, names, state = data

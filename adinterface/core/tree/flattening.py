@@ -57,24 +57,16 @@ class _Place(NamedTuple):
         if self.constant:
             return _Place(paths, True)
         owner = value if node_type.is_owner and self.owner is None else self.owner
-        return _Place(
-            paths,
-            False,
-            owner,
-            self.fixed or node_type.fixes_numbers,
-            self.alone and marks_argument(node_type),
-        )
+        fixed = self.fixed or node_type.fixes_numbers
+        return _Place(paths, False, owner, fixed, self.alone and marks_argument(node_type))
 
 
 def _no_path(n: int) -> str:
     return "argument"
 
 
-_ARGUMENTS, _INSIDE, _CONSTANT = (
-    _Place(_no_path, alone=True),
-    _Place(_no_path),
-    _Place(_no_path, constant=True),
-)
+_ARGUMENTS, _INSIDE = _Place(_no_path, alone=True), _Place(_no_path)
+_CONSTANT = _Place(_no_path, constant=True)
 
 
 def is_promoted(dtype: str) -> bool:
@@ -189,12 +181,8 @@ class Flattening:
             if library is NUMPY and isinstance(value, np.ndarray) and not place.constant:
                 check_ndarray(value, place.paths(n))
             return self._add(value, library, place, False, f"dtype {dtype}")
-        return self._add(
-            value,
-            library,
-            place,
-            not place.constant and is_differentiated(dtype, alone=place.alone),
-        )
+        differentiated = not place.constant and is_differentiated(dtype, alone=place.alone)
+        return self._add(value, library, place, differentiated)
 
     def _add(
         self,
@@ -212,14 +200,12 @@ class Flattening:
         else:
             # Compiled code takes the arrays without numbers of engines, such as random keys, and
             # contains those of NumPy.
-            dtype = (
-                "" if library is None or (reason and library is not NUMPY) else library.dtype(value)
-            )
+            known = library is not None and (not reason or library is NUMPY)
+            dtype = library.dtype(value) if known else ""  # type: ignore[union-attr]
             owner = None if place.owner is None or reason else type(place.owner)
             self.values.append(value)
-            self.slots.append(
-                Slot(None if reason else library, dtype, differentiated, owner, reason)
-            )
+            library = None if reason else library
+            self.slots.append(Slot(library, dtype, differentiated, owner, reason))
         return DIFFERENTIATED if differentiated else CARRIED
 
     def _key_of_node(self, value: Any, node_type: NodeType, place: _Place, key: list[Any]) -> None:
@@ -248,21 +234,14 @@ class Flattening:
         if self._leaves is None and not node_type.is_owner and not _is_keyed(node_type, data):
             first.append(self._static(CallData(data, node_type, place.constant), place))
         itself = [self._static(owner, place) for owner in owner_of(node_type, value, children)]
-        if (
-            self._with_frozen
-            and node_type.is_owner
-            and all(type(child) is Constant for child in children)
-        ):
+        with_frozen = self._with_frozen and node_type.is_owner
+        if with_frozen and all(type(child) is Constant for child in children):
             children = [child.value for child in children]
         paths: Callable[[int], str] = lambda k: (
             place.paths(n) + node_type.paths(data, len(children))[k]
         )
-        node = Node(
-            node_type,
-            data,
-            (*itself, *self.trees(children, place.inside(node_type, value, paths))),
-            type(value),
-        )
+        inner = self.trees(children, place.inside(node_type, value, paths))
+        node = Node(node_type, data, (*itself, *inner), type(value))
         if self._with_frozen and is_stateful(node_type):
             node.identity = id(value)
         return node.taking_data((*first, *node.children)) if first else node
@@ -286,13 +265,8 @@ class Signature(Flattening):
 
     def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any]):
         parts: list[Any] = [len(args)]
-        self._leaves, self._key, self.values, self.owned, self.static_slots = (
-            None,
-            parts,
-            [],
-            [],
-            [],
-        )
+        self._leaves, self._key = None, parts
+        self.values, self.owned, self.static_slots = [], [], []
         self.trees(args, _ARGUMENTS)
         for name, value in kwargs.items():
             parts.append(name)
@@ -314,11 +288,8 @@ def owner_of(node_type: NodeType, value: Any, children: Sequence[Any]) -> list[O
     """The first child of an owner: `[Owner(value, its children)]`; `[]` for any other node."""
     if not node_type.is_owner:
         return []
-    return [
-        Owner(
-            value, tuple([child.value if type(child) is Constant else child for child in children])
-        )
-    ]
+    own = [child.value if type(child) is Constant else child for child in children]
+    return [Owner(value, tuple(own))]
 
 
 def flatten(
@@ -369,12 +340,8 @@ def refuse_endless(path: str, root: Any) -> None:
         depth = max(depth, len(above))
         stack.append((value, key, False))
         children, data = handler.flatten(value)
-        stack.extend(
-            [
-                (child, name, True)
-                for child, name in zip(children, handler.paths(data, len(children)))
-            ]
-        )
+        paths = handler.paths(data, len(children))
+        stack += [(child, name, True) for child, name in zip(children, paths)]
     if depth > _DEEP:
         raise TreeError(
             f"{path} is nested {depth:,} levels deep, deeper than Python's recursion limit lets it"

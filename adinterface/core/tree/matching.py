@@ -55,19 +55,14 @@ class Matcher(ABC):
         if not isinstance(structure, Node):
             yield path, structure, other
             return
-        if (
-            structure.type.stands_for_array
-            and other is not None
-            and handler_of(other, scan=False) is not structure.type
-        ):
+        stands = structure.type.stands_for_array and other is not None
+        if stands and handler_of(other, scan=False) is not structure.type:
             yield from self.walk(structure.children[0], other, path)
             return
         keys = structure.keys()
-        parts = (
-            [None] * len(keys)
-            if other is None and self.optional
-            else self.parts(structure, keys, other, path)
-        )
+        parts: Sequence[Any] = [None] * len(keys)
+        if other is not None or not self.optional:
+            parts = self.parts(structure, keys, other, path)
         for child, key, part in zip(structure.inner, keys, parts):
             yield from self.walk(child, part, path + key)
 
@@ -113,12 +108,8 @@ def flatten_tree(tree: Any) -> tuple[Structure, list[Leaf]]:
     """
     structure, result = flatten(tree, "the tree", with_frozen=True)
     constants = {id(value) for value in now().origins.constants}
-    kept = (
-        [leaf.differentiated and id(leaf.value) not in constants for leaf in result]
-        if constants
-        else []
-    )
-    if any(kept):
+    kept = [leaf.differentiated and id(leaf.value) not in constants for leaf in result]
+    if constants and any(kept):
         result = [replace(leaf, differentiated=keeps) for leaf, keeps in zip(result, kept)]
         left = iter(kept)
 
@@ -167,15 +158,13 @@ def along(
             result.extend([None] * count_leaves(place))
         elif not isinstance(place, Static):
             leaf = leaves[len(result)]
-            if (
-                part is not None
-                and not any_value
-                and not isinstance(handler_of(part, scan=False), Library)
-            ):
-                raise matcher.misfit(type(leaf.value), part, path)
-            if part is not None and fits is not None and leaf.differentiated:
-                fits(leaf.value, part, name + path, first)
             result.append(part)
+            if part is None:
+                continue
+            if not any_value and not isinstance(handler_of(part, scan=False), Library):
+                raise matcher.misfit(type(leaf.value), part, path)
+            if fits is not None and leaf.differentiated:
+                fits(leaf.value, part, name + path, first)
     return result
 
 

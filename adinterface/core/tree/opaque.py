@@ -27,9 +27,8 @@ _NEVER_HIDES = (
 def cached_names(cls: type) -> tuple[str, ...]:
     """The cached properties of a class, which are computed again where they are missing."""
     members = [item for base in cls.__mro__ for item in vars(base).items()]
-    return tuple(
-        [name for name, member in members if isinstance(member, functools.cached_property)]
-    )
+    cached = functools.cached_property
+    return tuple([name for name, member in members if isinstance(member, cached)])
 
 
 def state_of(value: object) -> dict[str, Any]:
@@ -40,13 +39,10 @@ def state_of(value: object) -> dict[str, Any]:
         for name in (slots,) if isinstance(slots, str) else slots:
             if name in ("__dict__", "__weakref__"):
                 continue
-            mangled = (
-                f"_{cls.__name__.lstrip('_')}{name}"
-                if name.startswith("__") and not name.endswith("__")
-                else name
-            )
+            if name.startswith("__") and not name.endswith("__"):
+                name = f"_{cls.__name__.lstrip('_')}{name}"
             try:
-                state[mangled] = object.__getattribute__(value, mangled)
+                state[name] = object.__getattribute__(value, name)
             except AttributeError:  # a slot that was never set
                 continue
     return state

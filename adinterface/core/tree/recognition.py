@@ -233,11 +233,8 @@ def _or_dataclass(cls: type) -> str:
         return ", make it a dataclass"
     if cls.__module__.partition(".")[0] in sys.stdlib_module_names:
         return ""
-    return (
-        ""
-        if "site-packages" in (getattr(module, "__file__", None) or "")
-        else ", make it a dataclass"
-    )
+    installed = "site-packages" in (getattr(module, "__file__", None) or "")
+    return "" if installed else ", make it a dataclass"
 
 
 def is_floating_array(value: object) -> bool:
@@ -252,11 +249,9 @@ def is_floating_array(value: object) -> bool:
 
 def refuse_hidden_arrays(value: object, where: str, owner: object) -> None:
     """Refuse an attribute of `owner` that holds a floating array without being a field."""
-    inner = (
-        ""
-        if is_floating_array(value) or buffer_has_floats(value)
-        else hidden(value, is_floating_array)
-    )
+    inner: str | None = ""
+    if not (is_floating_array(value) or buffer_has_floats(value)):
+        inner = hidden(value, is_floating_array)
     if inner is not None:
         remedy = other_packages.advice(owner) or (
             "Declare it as a field, mark it static with field(metadata={'static': True}), register"

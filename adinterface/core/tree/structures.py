@@ -91,16 +91,8 @@ class Node:
     """A container as a structure: its type, the data to build it again, and its class."""
 
     __slots__ = (
-        "_keys",
-        "children",
-        "cls",
-        "data",
-        "differentiated",
-        "flat",
-        "identity",
-        "inner",
-        "type",
-    )
+        "_keys", "children", "cls", "data", "differentiated", "flat", "identity", "inner", "type",
+    )  # fmt: skip
 
     def __init__(self, node_type: NodeType, data: Any, children: Sequence[Structure], cls: type):
         self.type: NodeType = node_type
@@ -138,11 +130,9 @@ class Node:
 
     def made(self, make: Callable[[Any, Sequence[Any]], Any], children: Sequence[Any]) -> Any:
         """A container made by a method of the type, from data and children."""
-        return (
-            make(self.data, children)
-            if self.data is not CALL_DATA
-            else make(children[0].value, children[1:])
-        )
+        if self.data is CALL_DATA:
+            return make(children[0].value, children[1:])
+        return make(self.data, children)
 
     def build(self, leaves: Iterator[Any]) -> Any:
         if self.flat:

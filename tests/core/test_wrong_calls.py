@@ -14,6 +14,8 @@ import types
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
+from unittest import mock
 
 import autograd.extend
 import autograd.numpy
@@ -24,6 +26,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.ndimage
+import scipy.optimize
 import scipy.sparse
 import scipy.spatial
 import scipy.special
@@ -39,17 +42,20 @@ from adinterface import (
     AutoBackend,
     AutoFiniteDifferences,
     AutoJax,
+    AutoSparse,
     AutoTorch,
     BackendError,
     Constant,
     ConversionError,
     DisconnectedWarning,
+    Each,
     NotDifferentiableError,
     OutputError,
     PrecisionError,
     SecondOrder,
     TreeError,
     array_namespace,
+    batched,
     check_gradient,
     compare,
     derivative,
@@ -68,6 +74,7 @@ from adinterface import (
     tree,
     value_and_gradient,
 )
+from adinterface.core.contract import registry
 from adinterface.fit import minimize
 from adinterface.rules import fixed_point
 from adinterface.tools import check_neutral
@@ -270,7 +277,7 @@ rows(
     TypeError, "torch",
     create_graph=(lambda b: gradient(square, b, X, create_graph=True), "...AutoTorch(create_graph=...)..."),
 )  # fmt: skip
-_AGAIN = "...takes the arguments of f alone, fast(x)..."
+_AGAIN = "...a prepared call takes the arguments of f alone, fast(x)...."
 rows(
     TypeError, DIFFERENTIATING,
     prepared_given_f=(lambda b: prepare(gradient, square, b, X)(square, b, X), _AGAIN),
@@ -291,7 +298,7 @@ _LIST = (
 rows(
     TypeError, EVERY,
     gradient_as_an_array=(lambda b: gradient(square, b, X) / 2, "...tuple..."),
-    pullback_called=(lambda b: pullback(square, b, X)(1.0), "...value, back = pullback..."),
+    pullback_called=(lambda b: pullback(square, b, X)(1.0), "...pullback returns (value, back)...value, back = pullback..."),
     linearize_called=(lambda b: linearize(square, b, X)(X), "...value, push = linearize..."),
     list_times_itself=(lambda b: gradient(square, b, [1.0, 2.0]), _LIST),
     index_of_lists=(lambda b: gradient(lambda x: x[0, 1], b, [[1.0, 2.0], [3.0, 4.0]]), _LIST),
@@ -619,6 +626,7 @@ rows(
     TreeError, EVERY,
     tangents_too_few=(lambda b: pushforward(product, b, (X, Constant(X)), (X,)), _COUNT.format("pushforward", 1)),
     tangents_too_many=(lambda b: linearize(product, b, X, Constant(X)).push(X, None, X), _COUNT.format("linearize", 3)),
+    shape_of_a_cotangent=(lambda b: pullback(lambda x: x, b, X).back(np.ones(3)), "cotangent must have shape (2,), not (3,)."),
     tangent_before_f=(lambda b: hvp(never, b, X, np.ones(3)), "v must have shape (2,), not (3,)."),
     wide_cotangent=(lambda b: pullback(lambda x: x * 2, b, X.astype("f4")).back(ONES), f"cotangent {_NARROWED}"),
     wide_tangent=(lambda b: pushforward(lambda x: x * 2, b, (torch.ones(2),), (ONES,)), f"tangents[0] {_NARROWED}"),
@@ -761,7 +769,7 @@ if not torch.cuda.is_available():
 # Pairs of backends
 # ------------------------------------------------------------------------------------------------
 
-_TRACED = "A leaf is traced by {} (...), and {} cannot see through that trace. Use one engine for nested calls, or " \
+_TRACED = "A leaf is traced by {} ({}), and {} cannot see through that trace. Use one engine for nested calls, or " \
     "AutoFiniteDifferences() for the outer one."  # fmt: skip
 _PAIRS = "... cannot work: {o} cannot see through the arrays of {i}. Pairs that do: one engine twice, such as " \
     "SecondOrder({i}(), {i}()), with any modes; or finite differences outside, " \
@@ -771,7 +779,7 @@ for _outer in ENGINES:
         _i, _o = (type(ENGINES[name]).__name__ for name in (_inner, _outer))
         rows(ConversionError, _outer, **{f"{_inner}_inside": (
             lambda b, inner=ENGINES[_inner]: gradient(lambda x: gradient(square, inner, x)[0].sum(), b, X),
-            _TRACED.format(_outer, _i),
+            _TRACED.format(_outer, "Box" if _outer == "autograd" else "...", _i),
         )})  # fmt: skip
         rows(BackendError, _outer, **{f"over_{_inner}": (
             lambda b, inner=ENGINES[_inner]: hessian(never, SecondOrder(b, inner), 0.7),
@@ -880,6 +888,7 @@ def attribute_beside_the_fields():
 
 rows(
     NotDifferentiableError, EVERY,
+    opaque_argument=(lambda b: gradient(never, b, Opaque(X)), _LOOK.format("args[0]", ".w", "Opaque", "fields=['w']")),
     opaque=(lambda b: gradient(never, b, X, [Opaque([0, {"k": X}])]),
      _LOOK.format("args[1][0]", ".w[1]['k']", "Opaque", "fields=['w']")),
     opaque_slots=(lambda b: gradient(never, b, Plain(X, Slots(torch.ones(2)))),
@@ -1001,6 +1010,11 @@ for _cls, _made in (
         lambda b, value=_value: gradient(lambda x, y: x.sum() * abs(y), b, X, Constant(value)),
         f"...f got a Quantity x, which does not mix with an engine's arrays. Pass {_made}...",
     )})  # fmt: skip
+rows(
+    NotDifferentiableError, "finite",
+    pandas=(lambda b: gradient(never, b, type("Series", (), {"__module__": "pandas", "dtype": X.dtype, **_ARRAY})()),
+     "args[0] is a pandas.Series. Pass x.to_numpy(), in Constant(...) if it is not differentiated..."),
+)  # fmt: skip
 _DENSE = "...Pass x.toarray(), or Constant(x) with adinterface.scipy.sparse.product(x, v)..."
 _CSR = scipy.sparse.csr_array(np.diag(X))
 rows(
@@ -1323,6 +1337,82 @@ rows(
     jnp_sin=(lambda b: gradient(lambda x: jnp.sin(x).sum(), b, X), "...AutoFiniteDifferences(native=...)...jax..."),
 )  # fmt: skip
 
+# Errors of Python and of engines that docs/errors.md explains
+# ------------------------------------------------------------------------------------------------
+
+
+def branches_on_x(x):
+    return x**2 if x > 0 else x
+
+
+def unrecorded(x):
+    return Unrecorded.apply(x).sum()
+
+
+class Unrecorded(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**2
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, g):
+        return 2 * ctx.saved_tensors[0] * g
+
+
+def penalty(backend):
+    net = torch.nn.Linear(2, 1, dtype=torch.float64)
+    (slope,) = gradient(lambda x: net(x).sum() ** 2, backend, torch.tensor(X))
+    slope.sum().backward()
+
+
+def dropout(x):
+    return torch.nn.functional.dropout(x).sum()
+
+
+def without_engine():
+    missing = ModuleNotFoundError("No module named 'jax'", name="jax")
+    with mock.patch.object(registry, "backend_class", side_effect=missing):
+        registry.backend_of.__wrapped__(JAX)
+
+
+rows(
+    Exception, "jax",
+    attribute_of_a_tuple=(lambda b: jacobian(lambda x: x, b, X).shape, "'tuple' object has no attribute 'shape'..."),
+    gradient_times_a_float=(lambda b: X - 0.1 * gradient(square, b, X), "can't multiply sequence by non-int of type 'float'..."),
+    tuple_for_scipy=(lambda b: scipy.optimize.minimize(lambda x: square(x) ** 2, np.ones(3), jac=lambda x: gradient(square, b, x)),
+     "shapes (3,3) and (1,3) not aligned..."),
+    numpy_of_a_tracer=(lambda b: gradient(lambda x: np.sin(x).sum(), b, X),
+     "The numpy.ndarray conversion method __array__() was called on traced array..."),
+    boolean_of_a_tracer=(lambda b: prepare(gradient, branches_on_x, b, 1.0)(1.0), "Attempted boolean conversion of traced array..."),
+    float_of_a_tracer=(lambda b: gradient(lambda x: float(x), b, 1.0),
+     "Abstract tracer value encountered where concrete value is expected..."),
+    jacobian_of_a_rule=(lambda b: jacobian(lambda x: only_in_reverse(x) * jnp.ones(3), b, 1.0),
+     "can't apply forward-mode autodiff (jvp) to a custom_vjp function...."),
+    without_jax=(lambda b: without_engine(), "AutoJax needs jax, which is not installed..."),
+)  # fmt: skip
+rows(
+    Exception, "torch",
+    numpy_of_a_tensor=(lambda b: gradient(lambda x: np.sin(x).sum(), b, X), "Can't call numpy() on Tensor that requires grad..."),
+    dtypes_of_a_product=(lambda b: gradient(lambda m, x: m(x).sum(), b, torch.nn.Linear(2, 1), Constant(X)),
+     "mat1 and mat2 must have the same dtype..."),
+    branch_in_a_batch=(lambda b: batched(gradient, branches_on_x, b, Each(X)),
+     "...\ntorch.vmap cannot do this for all entries of a batched call at once..."),
+    random_in_a_batch=(lambda b: batched(gradient, dropout, b, Each(np.ones((3, 2)))),
+     "vmap: called random operation while in randomness error mode..."),
+    unrecorded=(lambda b: hessian(unrecorded, b, X),
+     "f applies Unrecorded, a torch.autograd.Function whose backward torch did not record..."),
+    penalty_without_graph=(penalty, "element 0 of tensors does not require grad..."),
+)  # fmt: skip
+rows(
+    Exception, "autograd",
+    no_reverse_rule=(lambda b: gradient(lambda x: autograd.numpy.nextafter(x, 1.0).sum(), b, X),
+     "autograd has no reverse rule for nextafter..."),
+    entries_outside=(lambda b: jacobian(lambda x: x * x[::-1], AutoSparse(b, pattern=np.eye(2)), X),
+     "jacobian: the derivative has entries outside its pattern..."),
+)  # fmt: skip
+
 # The table
 # ------------------------------------------------------------------------------------------------
 
@@ -1335,6 +1425,15 @@ def test_a_wrong_call_says_what_was_wrong_what_was_seen_and_what_to_do(row):
     x = X.copy()
     assert_told(lambda: call(BACKENDS[engine]), cls, words)
     np.testing.assert_array_equal(X, x)
+
+
+def test_each_message_of_the_errors_page_is_in_a_row():
+    page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text()
+    quoted = re.findall(r"^\| `(?!\w+Warning)([^`]+)` \| [^|]* \|$", page, re.M)
+    assert len(quoted) > 40
+    for words in quoted:
+        pattern = re.escape(words.replace("'backend'", "`backend`")).replace(r"\.\.\.", ".*")
+        assert any(re.search(pattern, row[4]) for row in ROWS), words
 
 
 # What is no error

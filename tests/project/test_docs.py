@@ -9,7 +9,6 @@ package` runs where that package is installed.
 
 from __future__ import annotations
 
-import dataclasses
 import doctest
 import importlib
 import importlib.util
@@ -27,6 +26,7 @@ from typing import NamedTuple
 import pytest
 from adinterface_conformance import CHECKS
 from adinterface_conformance.outcome import known_failures
+from adinterface_studies.architecture import PICTURE, picture
 from adinterface_studies.scenarios import SCENARIOS
 
 import adinterface
@@ -161,18 +161,8 @@ def _run_tests(folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("auto", BUILT_IN, ids=lambda auto: auto.__name__)
-def test_every_option_of_a_backend_is_described_and_tested(auto: type) -> None:
-    text = (DOCS / "backends.md").read_text()
-    section = text.partition(f"\n## {auto.__name__}\n")[2].partition("\n## ")[0]
-    described = re.findall(r"^`(\w+)`\n: ", section, re.M)
-    options = sorted(field.name for field in dataclasses.fields(auto))
-    assert sorted(described) == options
-    assert sorted(re.findall(r"^    (\w+): ", auto.__doc__ or "", re.M)) == options
-    tested = "".join(file.read_text() for file in (DOCS.parent / "tests").rglob("*.py"))
-    assert [
-        name for name in options if not re.search(rf"{auto.__name__}\([^()]*\b{name}=", tested)
-    ] == [], "no test sets it"
+def test_the_picture_of_the_architecture_shows_the_imports() -> None:
+    assert PICTURE.read_text(encoding="utf-8") == picture()
 
 
 def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backends() -> None:

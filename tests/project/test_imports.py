@@ -1,192 +1,22 @@
-"""The import rule: tests -> conformance -> adinterface <- backends/X -> engine X, and no engine
-before it is used.
-"""
+"""No engine is loaded before it is used. What files may import is in pyproject.toml (import-linter)."""
 
-import ast
 import functools
 import json
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
 
 import adinterface
 
-ROOT = Path(__file__).parents[2]
-CORE = ROOT / "adinterface"
-CONFORMANCE = ROOT / "conformance" / "adinterface_conformance"
-BACKENDS = {
-    path.name: path
-    for path in sorted((ROOT / "backends").iterdir())
-    if (path / "__init__.py").exists()
-}
-#: What each backend may import beside the standard library, NumPy, array-api-compat and the core.
-ENGINE_OF = {
-    "adinterface_jax": {"jax"},
-    "adinterface_torch": {"torch", "ml_dtypes"},
-    "adinterface_autograd": {"autograd", "scipy"},
-    "adinterface_finite": set(),
-}
 ENGINES = ("jax", "torch", "autograd")
-#: What `adinterface.integrations` leads to.
-OTHER_PACKAGES = {"openmdao", "pymanopt", "pytensor", "scipy", "tesseract_core"}
-#: What every package may import. (ml_dtypes, NumPy's bfloat16, is imported where one is met.)
-FREE = {"numpy", "array_api_compat", "adinterface"}
+BACKENDS = ("adinterface_jax", "adinterface_torch", "adinterface_autograd", "adinterface_finite")
 
 
-def _files(folder):
-    return sorted(folder.rglob("*.py"))
-
-
-@functools.cache
-def _nodes(path):
-    """All nodes of a file's code, for every question about it."""
-    return [*ast.walk(ast.parse(path.read_text(), str(path)))]
-
-
-@functools.cache
-def _imports_of(path):
-    return [node for node in _nodes(path) if isinstance(node, (ast.Import, ast.ImportFrom))]
-
-
-def _imported(path, package):
-    """The top-level packages that a file imports, wherever in the file; relative imports count as
-    its own package.
-    """
-    for node in _imports_of(path):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name.partition(".")[0], node.lineno) for alias in node.names)
-        else:
-            yield (package if node.level else node.module.partition(".")[0]), node.lineno
-
-
-def _foreign(folder, allowed, but=None):
-    return [
-        f"{path.relative_to(ROOT)}:{line} imports {name}"
-        for path in _files(folder)
-        if path.parent != but
-        for name, line in _imported(path, folder.name)
-        if name not in allowed and name != folder.name and name not in sys.stdlib_module_names
-    ]
-
-
-def _docstrings(nodes):
-    for node in nodes:
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                yield first.value
-
-
-def _names_an_engine(path):
-    """Where the code of a file (docstrings and comments excepted) has an engine's name, or that of
-    its backend value.
-    """
-    nodes = _nodes(path)
-    documentation = {id(node) for node in _docstrings(nodes)}
-    for node in nodes:
-        words = []
-        if isinstance(node, ast.Name):
-            words = [node.id]
-        elif isinstance(node, ast.Attribute):
-            words = [node.attr]
-        elif isinstance(node, ast.alias):
-            words = [*node.name.split("."), node.asname or ""]
-        elif isinstance(node, (ast.arg, ast.keyword)):
-            words = [node.arg or ""]
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            words = [node.name]
-        elif isinstance(node, ast.ImportFrom):
-            words = (node.module or "").split(".")
-        elif (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and id(node) not in documentation
-        ):
-            words = [node.value]
-        for word in words:
-            found = [
-                engine for engine in ENGINES if engine in word.lower().replace("numpy.autograd", "")
-            ]
-            if found:
-                yield (
-                    f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', '?')} names {found[0]}:"
-                    f" {word[:60]!r}"
-                )
-
-
-# Reading the files
-# ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", BACKENDS)
-def test_a_backend_imports_the_core_and_its_own_engine_and_no_sibling(name):
-    assert _foreign(BACKENDS[name], FREE | ENGINE_OF[name]) == []
-
-
-def test_the_core_imports_no_engine_and_no_backend():
-    allowed = FREE | {"ml_dtypes", "array_api_strict"}
-    found = _foreign(CORE, allowed)
-    # SciPy is an extra, and three extensions import it; each file of `integrations` imports the
-    # package it is for.
-    extras = ("sparse", "scipy", "numpy_code/deep", "integrations")
-    assert [
-        place
-        for place in found
-        if not place.startswith(tuple(f"adinterface/{extra}/" for extra in extras))
-    ] == []
-    assert _foreign(CORE / "sparse", allowed | {"scipy"}) == []
-    assert _foreign(CORE / "scipy", allowed | {"scipy"}) == []
-    assert _foreign(CORE / "numpy_code" / "deep", allowed | {"scipy"}) == []
-    assert _foreign(CORE / "integrations", allowed | OTHER_PACKAGES) == []
-
-
-def test_the_conformance_package_imports_no_engine_and_no_backend():
-    assert (
-        _foreign(CONFORMANCE, FREE | {"pytest", "hypothesis", "matplotlib", "mpmath", "scipy"})
-        == []
-    )
-
-
-def test_in_the_core_one_file_names_engines():
-    # __init__ exports the values of that file, and the registry's message shows them to who passed
-    # something else.
-    exported = {"AutoAutograd", "AutoJax", "AutoTorch"}
-    shown = (
-        "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
-    )
-    # The function that takes the optimisers of a library is named after that library.
-    wrappers = {"from_torch_optim", "torch_optim"}
-    found = []
-    for path in _files(CORE):
-        if path == CORE / "core" / "contract" / "auto.py":
-            assert list(_names_an_engine(path))
-            continue
-        for place in _names_an_engine(path):
-            word = place.partition(": ")[2].strip("'\"")
-            if path.name == "__init__.py" and path.parent == CORE and word in exported:
-                continue
-            if path.name == "registry.py" and word == shown[:60]:
-                continue
-            if path.parent.name == "fit" and word in wrappers:
-                continue
-            found.append(place)
-    assert found == []
-
-
-def test_the_conformance_package_names_no_engine():
-    assert [place for path in _files(CONFORMANCE) for place in _names_an_engine(path)] == []
-
-
-# In a fresh process
-# ------------------------------------------------------------------------------------------------
-
-
-def _run(program, environment=None):
+def _run(program):
     command = [sys.executable, "-W", "error", "-c", textwrap.dedent(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
@@ -201,67 +31,33 @@ def _loaded(program):
     return set(json.loads(_run(textwrap.dedent(_LOADED).format(program=program)).splitlines()[-1]))
 
 
-@pytest.fixture(scope="module")
-def stages():
-    """What is loaded, one after the other, by what needs no engine."""
-    return json.loads(_run(_STAGES))
-
-
 _STAGES = """
-    import inspect, json, pickle, sys, time  # from 2.3 on NumPy loads inspect itself
+    import inspect, json, pickle, sys  # from 2.3 on NumPy loads inspect itself
     import numpy
-    before, start = set(sys.modules), time.process_time()
+    known = set(sys.modules)
+    def loaded():
+        return sorted({{name.partition(".")[0] for name in set(sys.modules) - known}})
     import adinterface
-    seconds, found = time.process_time() - start, [sorted(sys.modules)]
+    found = [loaded()]
     from adinterface import *
     for value in (AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences(native=AutoJax())):
         assert pickle.loads(pickle.dumps(value)) == value and hash(value) is not None and repr(value)
-    found.append(sorted(sys.modules))
+    found.append(loaded())
     import adinterface_conformance
-    found.append(sorted(sys.modules))
-    gradient(lambda m: m["x"] * m["x"], AutoFiniteDifferences(), {"x": 2.0, "s": "text"})
-    found.append(sorted(sys.modules))
-    print(json.dumps([seconds, sorted(before), *found]))
+    found.append(loaded())
+    gradient(lambda m: m["x"] * m["x"], AutoFiniteDifferences(), {{"x": 2.0, "s": "text"}})
+    found.append(loaded())
+    print(json.dumps(found))
 """
 
 
-def _packages(modules):
-    return {name.partition(".")[0] for name in modules}
-
-
-def test_import_adinterface_imports_no_engine_and_no_backend(stages):
-    loaded = _packages(stages[2])
-    assert "adinterface" in loaded
-    assert not loaded & {
-        *ENGINES,
-        *BACKENDS,
-        "ml_dtypes",
-        "equinox",
-        "attr",
-        "scipy",
-        "array_api_compat",
-    }
-
-
-def test_making_comparing_and_pickling_a_backend_value_imports_no_engine(stages):
-    assert not _packages(stages[3]) & {*ENGINES, *BACKENDS}
-
-
-def test_importing_the_conformance_package_imports_no_engine_and_no_backend(stages):
-    assert not _packages(stages[4]) & {*ENGINES, *BACKENDS}
-
-
-def test_a_call_with_differences_imports_their_backend_alone(stages):
-    assert _packages(stages[5]) & {*ENGINES, *BACKENDS} == {"adinterface_finite"}
-
-
-def test_import_adinterface_loads_little_beyond_numpy(stages, record_property):
-    seconds, before, after, *_ = stages
-    record_property("import_milliseconds", round(1000 * seconds, 1))
-    modules = set(after) - set(before)
-    others = [name for name in modules if name.partition(".")[0] != "adinterface"]
-    assert len(modules) - len(others) <= 116
-    assert len(others) <= 24, others
+def test_values_of_backends_the_kit_and_a_call_with_differences_load_no_engine():
+    at_import, values, kit, call = map(set, json.loads(_run(_STAGES.format())))
+    others = {*ENGINES, *BACKENDS, "ml_dtypes", "equinox", "attr", "scipy"}
+    assert not at_import & {*others, "array_api_compat"}
+    assert not values & others
+    assert not kit & {*ENGINES, *BACKENDS}
+    assert call & {*ENGINES, *BACKENDS} == {"adinterface_finite"}
 
 
 #: After it has started, `jax.distributed.initialize()` refuses to; and what torch compiles with

@@ -22,7 +22,6 @@ from adinterface import (
     AutoJax,
     AutoSparse,
     AutoTorch,
-    BackendError,
     Constant,
     Duplicated,
     Each,
@@ -36,9 +35,7 @@ from adinterface import (
     gradient,
     hessian,
     jacobian,
-    linearize,
     prepare,
-    pullback,
     sparse,
     tools,
     value_and_gradient,
@@ -161,15 +158,6 @@ def test_a_prepared_call_works_after_a_round_trip():
         found, expected = again(argument), fast(argument)
         dense = (lambda value: value.toarray()) if name.endswith("sparse") else np.asarray
         np.testing.assert_array_equal(dense(found), dense(expected))
-
-
-def test_what_cannot_be_pickled_says_so():
-    for made in (pullback(square, FINITE, X).back, linearize(square, FINITE, X).push):
-        with pytest.raises(
-            BackendError,
-            match=r"cannot be pickled: .* Pickle f and its arguments, and call (pull|lin)",
-        ):
-            pickle.dumps(made)
 
 
 @pytest.mark.parametrize("cls", [AutoJax, AutoTorch, AutoAutograd, AutoFiniteDifferences])

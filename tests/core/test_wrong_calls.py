@@ -1374,7 +1374,7 @@ def dropout(x):
 def without_engine():
     missing = ModuleNotFoundError("No module named 'jax'", name="jax")
     with mock.patch.object(registry, "backend_class", side_effect=missing):
-        registry.backend_of.__wrapped__(JAX)
+        registry.backend_for.__wrapped__(JAX)
 
 
 rows(

@@ -79,24 +79,6 @@ class Model:
     tag: object = field(metadata={"static": True})
 
 
-@each_backend
-def test_a_plan_hands_f_the_static_value_of_the_call(backend):
-    for prepared in (False, True):
-
-        def f(m):
-            return (m.w * m.tag.number).sum()
-
-        call = (
-            prepare(gradient, f, backend, Model(X, Locked("a", 1)))
-            if prepared
-            else lambda m, f=f: gradient(f, backend, m)
-        )
-        for number in (1, 2, 1):
-            (found,) = call(Model(X, Locked("a", number)))
-            np.testing.assert_allclose(found.w, np.full(2, float(number)), rtol=rtol_of(backend))
-            assert found.tag.number == number
-
-
 class Layer(eqx.Module):
     w: jax.Array
     n: object = eqx.field(static=True)

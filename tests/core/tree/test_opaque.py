@@ -5,6 +5,7 @@ people.
 import array
 import collections
 import ctypes
+import dataclasses
 import decimal
 import enum
 import fractions
@@ -155,8 +156,6 @@ def test_what_holds_no_floats_is_structure(name, backend):
 
 @pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
 def test_an_attribute_beside_the_fields_is_looked_at_in_a_later_call_too(prepared):
-    import dataclasses
-
     @dataclasses.dataclass
     class Model:
         w: np.ndarray

@@ -8,6 +8,7 @@ CONSTRAINTS ?= constraints.txt
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c $(CONSTRAINTS)
+EXTRAS := all,scipy,conformance,export,optax,plot
 SOURCES := adinterface backends conformance docs/demo
 
 # The arrays of the demo and of the tests are small: threads would only wait for each other.
@@ -77,11 +78,11 @@ $(VENV)/.torch-ready: $(CONSTRAINTS)
 	@touch $@
 
 $(VENV)/.demo-ready: $(VENV)/.torch-ready pyproject.toml
-	@$(INSTALL) -e '.[all,demo]'
+	@$(INSTALL) -e '.[all]' --group demo
 	@touch $@
 
 $(VENV)/.test-ready: $(VENV)/.demo-ready
-	@$(INSTALL) -e '.[test,docs]'
+	@$(INSTALL) -e '.[$(EXTRAS)]' --group test --group docs
 	@touch $@
 
 # TensorFlow would more than double the size of $(VENV), and its tests switch its NumPy operators on for their process.

@@ -2,7 +2,7 @@
 autograd or differences.
 
 Here is what most programs need. Named modules have the rest: `rules`, `loops`, `tree`, `sparse`,
-`tools`, `fit`, `scipy`, `integrations`, and `core.contract` for who writes an engine.
+`tools`, `fit`, `scipy`, `integrations`, and `core.contract` for authors of engines.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING

@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import html
 import inspect
 import re
 import sys
@@ -28,12 +29,14 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
 ]
 exclude_patterns = ["_build", "demo", "tables/versions.md", "tables/performance.md"]
 nitpicky = False
 
-myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = False
@@ -44,10 +47,37 @@ autodoc_preserve_defaults = True
 add_module_names = False
 maximum_signature_line_length = 100
 
+# Links to these manuals need the network at build time. Without it the empty inventory is taken,
+# and there is no warning.
+intersphinx_mapping = {
+    name: (address, (None, "_static/empty.inv"))
+    for name, address in {
+        "python": "https://docs.python.org/3/",
+        "numpy": "https://numpy.org/doc/stable/",
+        "scipy": "https://docs.scipy.org/doc/scipy/",
+        "jax": "https://docs.jax.dev/en/latest/",
+        "torch": "https://docs.pytorch.org/docs/stable/",
+    }.items()
+}
+intersphinx_timeout = 5
+
+# What is copied is the code alone: no prompts, no results.
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+copybutton_copy_empty_lines = False
+
+REPOSITORY = "https://github.com/adinterface/adinterface"
 html_theme = "furo"
+html_theme_options = {
+    "source_repository": REPOSITORY,
+    "source_branch": "main",
+    "source_directory": "docs/",
+    "footer_icons": [{"name": "GitHub", "url": REPOSITORY, "html": "GitHub", "class": ""}],
+}
 html_title = f"adinterface {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["fold.js"]
 html_show_sphinx = False
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
@@ -173,6 +203,8 @@ def _write_llms(app: Any, exception: Exception | None) -> None:
     for part in app.env.get_doctree("index").findall(addnodes.toctree):
         text += [f"## {part['caption']}", ""]
         for _, page in part["entries"]:
+            if page not in app.env.titles:
+                continue  # an address elsewhere
             title = app.env.titles[page].astext()
             text.append(f"- [{title}](_sources/{page}.md.txt): {_first_sentence(app, page)}")
         text.append("")
@@ -181,7 +213,9 @@ def _write_llms(app: Any, exception: Exception | None) -> None:
 
 def _first_sentence(app: Any, page: str) -> str:
     """The first sentence of a page."""
-    paragraph = next(iter(app.env.get_doctree(page).findall(nodes.paragraph)))
+    paragraph = next(iter(app.env.get_doctree(page).findall(nodes.paragraph)), None)
+    if paragraph is None:
+        return ""
     return re.split(r"(?<=[.?])\s", " ".join(paragraph.astext().split()))[0].rstrip(":.")
 
 
@@ -199,6 +233,25 @@ def _mark_commands(app: Any, doctree: nodes.document) -> None:
             r"((pip|python|make|pytest|torchrun|test_conformance) .*\n?)+", block.astext()
         ):
             block["classes"].append("command")
+
+
+def _finish_page(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """A description for search engines; links of module listings lead to the API page."""
+    if doctree is not None:
+        text = html.escape(_first_sentence(app, page) or SUMMARY)
+        context["metatags"] = (
+            context.get("metatags", "") + f'<meta name="description" content="{text}">'
+        )
+    elif page.startswith("_modules/"):
+        # viewcode knows an object by the module of its definition; the page has its public name.
+        objects = app.env.domaindata["py"]["objects"]
+        known = {name for name, found in objects.items() if not found.aliased}
+        public = {name.rpartition(".")[2]: name for name in known}
+        context["body"] = re.sub(
+            r"#(adinterface[\w.]+)",
+            lambda m: f"#{m[1] if m[1] in known else public.get(m[1].rpartition('.')[2], m[1])}",
+            context["body"].replace('<li><a href="builtins.html">builtins</a></li>', ""),
+        )
 
 
 def _put_into_their_files() -> None:
@@ -222,4 +275,5 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _with_types)
     app.connect("doctree-read", _mark_numbers)
     app.connect("doctree-read", _mark_commands)
+    app.connect("html-page-context", _finish_page)
     app.connect("build-finished", _write_llms)

@@ -151,8 +151,13 @@ class Environment:
         subprocess.run([*pip, "--upgrade", "pip"], check=True)
         # torch first and alone, as the Makefile has it: only so is it sure which build is taken.
         subprocess.run([*pip, *limits, "torch"], check=True)
+        groups = ["test", "docs"] if end == "newest" else ["test"]
         subprocess.run(
-            [*pip, *limits, "-e", f"{ROOT}[test{',docs' if end == 'newest' else ''}]"], check=True
+            [
+                *[*pip, *limits, "-e", f"{ROOT}[all,scipy,conformance,export,optax,plot]"],
+                *(word for name in groups for word in ("--group", f"{ROOT}/pyproject.toml:{name}")),
+            ],
+            check=True,
         )
 
     def installed(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Gaps: elements that are NaN because plain data are, whatever else they are computed of, so that
+"""Gaps: elements that are NaN because plain data are NaN, whatever else they depend on, so that
 they are constants.
 
 np.nansum, np.where and the like give such an element the derivative 0, which an engine would

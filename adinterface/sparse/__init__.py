@@ -1,7 +1,7 @@
 """Sparse Jacobians and Hessians: patterns are found, coloured, compressed and checked.
 
 May import core, and the compositions of `numpy_code`, whose functions the trace of a pattern also
-covers. SciPy is imported late: it is the extra `adinterface[sparse]`.
+covers. SciPy is imported late: it is the extra `adinterface[scipy]`.
 """
 
 from ..core.support.publish import publish

@@ -33,7 +33,7 @@ class AutoSparse(MatrixBackend):
     after the first evaluation of a compiled specialization. It is after each one if f is not
     compiled or branches on values, or the pattern was probed.
 
-    Needs SciPy: `pip install 'adinterface[sparse]'`.
+    Needs SciPy: `pip install 'adinterface[scipy]'`.
     """
 
     backend: AutoBackend

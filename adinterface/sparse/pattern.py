@@ -255,7 +255,7 @@ class SparsityPattern:
                 raise
             raise MissingEngineError(
                 "SparsityPattern.plot needs matplotlib, which is not installed: pip install"
-                " 'adinterface[demo]'",
+                " 'adinterface[plot]'",
                 name=error.name,
             ) from None
         if axes is None:

@@ -17,7 +17,7 @@ def scipy_sparse() -> ModuleType:
         if (error.name or "").partition(".")[0] != "scipy":
             raise
         raise MissingEngineError(
-            "AutoSparse needs SciPy, which is not installed: pip install 'adinterface[sparse]'",
+            "AutoSparse needs SciPy, which is not installed: pip install 'adinterface[scipy]'",
             name="scipy",
         ) from None
     sparse: ModuleType = scipy.sparse

@@ -23,7 +23,7 @@ def _pyplot() -> Any:
             raise
         raise MissingEngineError(
             "Comparison.plot needs matplotlib, which is not installed: pip install"
-            " 'adinterface[demo]'",
+            " 'adinterface[plot]'",
             name=error.name,
         ) from None
 

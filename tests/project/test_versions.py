@@ -36,13 +36,12 @@ def test_what_is_pinned_is_allowed(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["constraints.txt", "constraints-newest.txt"])
 def test_every_package_of_the_tests_and_the_documentation_is_pinned(name: str) -> None:
-    extras = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"][
-        "optional-dependencies"
-    ]
+    settings = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())
+    extras, groups = settings["project"]["optional-dependencies"], settings["dependency-groups"]
+    lists = [groups[name] for name in ("test", "docs", "demo")]
+    lists += [extras[name] for name in ("conformance", "plot", "export", "optax", "scipy")]
     needed = {
-        re.split(r"[<>=\[]", line)[0]
-        for extra in ("test", "docs", "demo", "conformance")
-        for line in extras[extra]
+        re.split(r"[<>=\[]", line)[0] for names in lists for line in names if type(line) is str
     }
     pinned = set(re.findall(r"^([\w-]+)==", (DOCS.parent / name).read_text(), re.M))
     assert needed - pinned == {"adinterface"}

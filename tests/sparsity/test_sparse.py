@@ -710,7 +710,7 @@ def test_the_extra_is_named_where_scipy_is_missing():
     )
     assert (
         done.stdout
-        == "AutoSparse needs SciPy, which is not installed: pip install 'adinterface[sparse]'\n"
+        == "AutoSparse needs SciPy, which is not installed: pip install 'adinterface[scipy]'\n"
     )
 
 
@@ -720,7 +720,7 @@ def test_plotting_names_matplotlib_where_it_is_missing():
         SparsityPattern(np.eye(2)).plot()
     message = (
         "SparsityPattern.plot needs matplotlib, which is not installed: pip install"
-        " 'adinterface[demo]'"
+        " 'adinterface[plot]'"
     )
     assert str(missing.value) == message
     assert missing.value.__suppress_context__

@@ -303,7 +303,7 @@ def test_the_plot_names_what_it_needs(monkeypatch):
         report.plot()
     assert (
         str(error.value) == "Comparison.plot needs matplotlib, which is not installed: pip install"
-        " 'adinterface[demo]'"
+        " 'adinterface[plot]'"
     )
     assert error.value.__suppress_context__
 

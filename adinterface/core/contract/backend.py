@@ -330,7 +330,7 @@ class Backend(Shortcuts, ABC):
         """Evaluate `function` once; return the map from cotangents of outputs to those of leaves.
 
         differentiable: `back` will be called inside another `pullback` of this backend, which
-        differentiates it. An engine that does not transpose can ignore it. It is no wish that
+        differentiates it. An engine that does not transpose can ignore it. It does not ask that
         results stay traced: see `Library.traced`.
         """
         raise NotImplementedError

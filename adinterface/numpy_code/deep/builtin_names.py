@@ -189,7 +189,7 @@ class _Names(dict[str, Any]):
 
 
 def _running(real: Callable[..., Any]) -> Callable[..., Any]:
-    """eval and exec, in the names of who calls them."""
+    """eval and exec, in the names of their caller."""
 
     def call(source: Any, scope: Any = None, names: Any = None, /, **keywords: Any) -> Any:
         frame = sys._getframe(1)

@@ -2,7 +2,7 @@
 
     python docs/demo/gallery [--problem newton] [--plots docs/_static/gallery]
 
-needs the extras `all`, `demo`, `optax` and `scipy`.
+needs the extras `all`, `optax` and `scipy`, and the group `demo`.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ libraries' optimisers.
     python docs/demo/training.py [--steps 200] [--samples 256] [--plot training.png]
 
 needs the extras `all`, `optax` and `scipy`, and the group `demo`. It prints how far the loss curves
-of the engines lie apart, and how far that of one engine departs if its start is moved by the last bit:
-where that is as much, the optimiser amplifies rounding, whatever the engine.
+of the engines lie apart, and how far that of one engine departs if its start is moved by the last
+bit: where that is as much, the optimiser amplifies rounding, whatever the engine.
 """
 
 from __future__ import annotations

@@ -154,9 +154,7 @@ class TorchBackend(Backend):
         )
 
     def _is_plain_call(self, function: FlatFunction, arrays: Arrays) -> bool:
-        """Whether f's own graph is all that is needed, as usual: no outer call, no mode of torch,
-        all leaves in place.
-        """
+        """Whether f's own graph is enough: no outer call, no mode of torch, leaves in place."""
         if depth() or self.create_graph or in_use() or peek() is not None or dual_level() >= 0:
             return False
         if torch.is_inference_mode_enabled() or not torch.is_grad_enabled():
@@ -171,8 +169,7 @@ class TorchBackend(Backend):
         return not (given := function.side_inputs) or not in_graph(given)
 
     def _gradient_inside(self, function: FlatFunction, leaves: Arrays) -> Gradient:
-        """The gradient inside an outer call or a mode of torch, or where processes exchange
-        gradients.
+        """The gradient in an outer call, in a mode of torch, or in a group of processes.
 
         Results stay in a graph, or leave inference mode. With an exchange, results are of all data,
         with the placements of the leaves.
@@ -207,8 +204,9 @@ class TorchBackend(Backend):
         return compiled
 
     def _recorded(self, function: FlatFunction, leaves: Arrays) -> tuple[bool, Arrays, Arrays, Aux]:
-        """Whether results stay in an outer graph; the inputs of the graph that f's evaluation made,
-        its outputs and aux.
+        """Whether results stay in an outer graph.
+
+        The inputs of the graph that f's evaluation made, its outputs and aux.
         """
         refuse_shared(function, leaves)
         keep = self._keeps((*leaves, *function.side_inputs))
@@ -309,9 +307,7 @@ class TorchBackend(Backend):
     def _shown(
         self, pushed: Sequence[Any], given: Sequence[Any], function: FlatFunction, leaves: Arrays
     ) -> Pushforward:
-        """Results of forward mode, which torch keeps in the graph of every leaf and captured tensor
-        that requires grad.
-        """
+        """Results of forward mode. torch keeps them in the graph of all that requires grad."""
         outputs, tangents, aux = pushed
         # torch returns float64 where a number in a 0-d array meets a Python float.
         tangents = tuple([tangent.to(output.dtype) for tangent, output in zip(tangents, outputs)])
@@ -323,8 +319,7 @@ class TorchBackend(Backend):
         return Pushforward(detached(outputs), detached(tangents), aux.map(_detached_aux))
 
     def _keeps(self, given: Iterable[Any]) -> bool:
-        """Whether results stay in the graph around the call, which decides everywhere whether they
-        are detached.
+        """Whether results stay in the graph around the call; else they are detached.
 
         given: what the call is given, leaves, Constants, keywords and directions.
         """
@@ -410,15 +405,17 @@ class TorchBackend(Backend):
 
 
 def _detached_aux(tensor: torch.Tensor) -> torch.Tensor:
-    """An auxiliary result outside its graph; a copy of a leaf of the graph, since f may have
-    captured it.
+    """An auxiliary result outside its graph.
+
+    A copy of a leaf of the graph, since f may have captured it.
     """
     return tensor.detach().clone() if tensor.requires_grad and tensor.is_leaf else tensor.detach()
 
 
 def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
-    """Leaf tensors on the same memory: what f captured of the same array is not differentiated. A
-    parameter is one already.
+    """Leaf tensors on the same memory: what f captured of the same array is not differentiated.
+
+    A parameter is one already.
     """
     owned = function.owned
     if len(owned) == len(leaves):
@@ -433,8 +430,9 @@ def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
 
 
 def _refuses_exchange(function: FlatFunction, leaves: Arrays) -> bool:
-    """Whether this process belongs to a group; refuses modules that exchange gradients, as this
-    derivative is not exchanged.
+    """Whether this process belongs to a group.
+
+    Refuses modules that exchange gradients, as this derivative is not exchanged.
     """
     if in_use():
         Exchange(function, leaves).refuse()
@@ -451,8 +449,9 @@ def _refuse_dual_level() -> None:
 
 
 def _refuse_captured(function: FlatFunction, leaves: Arrays, results: Arrays) -> None:
-    """Refuse a parameter that f reaches past its module, where the tensors of this call stand: the
-    results show its graph.
+    """Refuse a parameter that f reaches past its module.
+
+    It shows in the graph of the results: the tensors of this call stand in the module alone.
     """
     own = {id(leaves[n]) for n in function.owned}
     if any(id(leaf) in own for leaf in leaves_behind(results)):
@@ -474,8 +473,9 @@ def _mode(graph: bool) -> AbstractContextManager[Any]:
 
 
 def _copies(leaves: Arrays, owned: frozenset[int] = frozenset()) -> Arrays:
-    """The leaves for an f that may write into them, in memory without overlaps; the owned ones
-    themselves.
+    """The leaves for an f that may write into them, in memory without overlaps.
+
+    The owned ones themselves.
     """
     kept = [TORCH.traced(x) or in_graph((x,)) for x in leaves]
     return tuple(
@@ -484,9 +484,7 @@ def _copies(leaves: Arrays, owned: frozenset[int] = frozenset()) -> Arrays:
 
 
 def _alias(leaf: torch.Tensor, keep: bool = False) -> torch.Tensor:
-    """Another tensor on the same memory: what f captured of the same array is not differentiated
-    with it.
-    """
+    """Another tensor on the same memory, so that what f captured of it is a constant."""
     kept = keep and leaf.requires_grad
     return marked(
         (leaf.view_as(leaf) if kept else outside_inference(leaf).detach().requires_grad_(),)

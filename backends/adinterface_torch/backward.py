@@ -29,8 +29,9 @@ def backward(
     retain_graph: bool = False,
     create_graph: bool = False,
 ) -> tuple[Any, ...]:
-    """As `torch.autograd.grad` of outputs that require grad, but dense; None for a leaf on which
-    none of them depends.
+    """As `torch.autograd.grad` of outputs that require grad, but dense.
+
+    None for a leaf on which none of them depends.
 
     Without seeds, outputs are real and 0-d, and their gradients are taken.
     """

@@ -1,6 +1,4 @@
-"""Modules with other values: a deep copy, whose code is called, and a gradient, which shares what a
-module holds besides.
-"""
+"""Modules with other values: a deep copy, and a gradient, which shares all but the parameters."""
 
 from __future__ import annotations
 
@@ -23,8 +21,9 @@ ROW = "_row_of_a_hessian"
 
 
 class NoHooks(OrderedDict[Any, Any]):
-    """The empty register of hooks that all modules of all gradients share; a copy of it is an
-    ordinary register.
+    """The empty register of hooks that all modules of all gradients share.
+
+    A copy of it is an ordinary register.
 
     A dozen registers for each submodule would be most of a gradient.
     """
@@ -70,8 +69,9 @@ def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any])
 def gradient_of(
     module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]
 ) -> nn.Module:
-    """A module of the same class that holds gradients, and has no hooks; other attributes are
-    shared.
+    """A module of the same class that holds gradients, and has no hooks.
+
+    Other attributes are shared.
     """
     entries = [*map(entry, gradients, parameters)]
     rows = not all(issubclass(cls, torch.Tensor) for cls in {*map(type, entries)})  # of a Hessian
@@ -87,9 +87,7 @@ def gradient_of(
 
 
 def _copied(module: nn.Module, memo: dict[int, Any], rows: bool) -> nn.Module:
-    """memo: the entries by the identities of parameters, and the modules that are copied
-    already.
-    """
+    """memo: the entries by the identities of parameters, and the modules copied already."""
     if id(module) in memo:
         return memo[id(module)]  # type: ignore[no-any-return]
     kind: Any = type(module)

@@ -1,5 +1,4 @@
-"""Rules on torch, and code that torch cannot see: one `torch.autograd.Function` for all of each,
-which gets it as an argument.
+"""Rules on torch, and code that torch cannot see, by one `torch.autograd.Function` each.
 
 A class for each call would take longer to make than a small f takes to run.
 """
@@ -39,8 +38,9 @@ Map = Callable[[Arrays, Point], Arrays]
 
 
 class AdinterfaceRule(torch.autograd.Function):
-    """The value of a rule, with its derivatives. It is computed before, so that captured tensors
-    that torch follows are found.
+    """The value of a rule, with its derivatives.
+
+    It is computed before, so that captured tensors that torch follows are found.
 
     count, inputs: how many leaves there are, and how many with the carried arrays. values: the
     value, flat; None inside a transformation, where it is the last of the arrays, behind the
@@ -180,8 +180,9 @@ def _constants(tensors: Arrays) -> Arrays:
 
 
 def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arrays:
-    """The result of a rule's derivative; an error if it depends on a differentiated tensor outside
-    of the point.
+    """The result of a rule's derivative.
+
+    An error if it depends on a differentiated tensor outside of the point.
     """
     inside = peek() is not None
     live = inside or torch.is_grad_enabled()
@@ -205,8 +206,9 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
 
 
 def _apart(derivative: Map, moved: Arrays, point: Point) -> Arrays:
-    """The derivative, without the graphs of calls inside it; tensors of calls outside it are
-    captured.
+    """The derivative, without the graphs of calls inside it.
+
+    Tensors of calls outside it are captured.
     """
     return tuple(map(settled, derivative(moved, point)))
 
@@ -217,8 +219,10 @@ def _recorded(*args: Any) -> Arrays:
 
 
 def _naming_captured(rule: FlatRule, function: Callable[..., Any], *args: Arrays | Point) -> Any:
-    """The result; the error for a captured tensor, where functorch asserts that no tensor belongs
-    to a level that has ended.
+    """The result.
+
+    The error for a captured tensor, where functorch asserts that no tensor belongs to a level that
+    has ended.
     """
     try:
         return function(*args)

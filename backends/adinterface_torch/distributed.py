@@ -90,9 +90,7 @@ def refuse_unknown(module: torch.nn.Module) -> None:
 
 
 def refuse_copies(module: torch.nn.Module) -> None:
-    """Refuse a copy, with other values, of a module that exchanges gradients: it would compute for
-    itself.
-    """
+    """Refuse a copy of a module that exchanges gradients: the copy would not."""
     result = next(filter(_is_member, module.modules()), None)
     if result is not None:
         name = type(result).__name__
@@ -108,9 +106,7 @@ def refuse_copies(module: torch.nn.Module) -> None:
 
 
 def reshard(module: torch.nn.Module) -> None:
-    """Give a model back its sharded parameters, where an evaluation without a backward pass has
-    left whole ones.
-    """
+    """Shard parameters again that an evaluation without a backward pass has left whole."""
     if not in_use() or all(group.is_sharded for group in sharded_groups()):
         return
     for inner in module.modules():
@@ -137,8 +133,7 @@ def completed(output: Any) -> Any:
 
 
 def spread_like(x: torch.Tensor, like: Any) -> Any:
-    """A tensor that is equal on every process, or a DTensor, on the mesh of `like`, with its
-    placements.
+    """A tensor that every process has, or a DTensor, with the mesh and placements of `like`.
 
     An extra leading axis is not distributed.
     """
@@ -164,9 +159,7 @@ def spread_like(x: torch.Tensor, like: Any) -> Any:
 
 
 class Exchange:
-    """What exchanges gradients of the parameters that a call differentiates, among the modules that
-    it is given.
-    """
+    """The exchange of gradients between processes, by the modules that a call is given."""
 
     def __init__(self, function: FlatFunction, leaves: Arrays):
         owned = [leaves[n] for n in function.owned]
@@ -216,8 +209,9 @@ def gradients(
     exchange: Exchange | None,
     create_graph: bool = False,
 ) -> Sequence[torch.Tensor | None]:
-    """The gradients of a scalar by inputs, exchanged where processes do so; None for one on which
-    it does not depend.
+    """The gradients of a scalar by inputs, exchanged where processes do so.
+
+    None for one on which it does not depend.
     """
     if exchange is None or not (exchange.wrappers or exchange.groups):
         return backward((output,), inputs, create_graph=create_graph)

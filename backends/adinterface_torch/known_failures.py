@@ -1,6 +1,4 @@
-"""What this engine is known not to do, as data: the conformance table shows the reason and the
-link.
-"""
+"""What this engine is known not to do: reasons and links for the conformance table."""
 
 from adinterface.core.contract import KnownFailure
 

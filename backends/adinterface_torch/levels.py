@@ -1,6 +1,4 @@
-"""What a tensor is at the levels of `torch.func` that are at work: forward derivatives, reverse
-ones and batches.
-"""
+"""What a tensor is at the active levels of `torch.func`: forward, reverse, batches."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ def is_nested_forward(arguments: Iterable[Any]) -> bool:
 
 
 def is_followed(tensor: torch.Tensor) -> bool:
-    """Whether a value has a tangent, or is recorded in a graph, at the present level or at one
-    outside it.
-    """
+    """Whether a value has a tangent or is recorded, at the present level or outside it."""
     levels = _levels(tensor)
     return bool(levels.moved) or levels.recorded
 
@@ -69,9 +65,7 @@ class _Levels(NamedTuple):
 
 
 def _levels(tensor: torch.Tensor) -> _Levels:
-    """Looks at a value of the present level, and through it, and through its tangent, at the levels
-    outside.
-    """
+    """Looks at a value of the present level, and through it at the levels outside."""
     present: Any = peek()
     forward = dual_level() >= 0 if present is None else present.key() == TransformType.Jvp
     primal, tangent = dual(tensor) if forward else (tensor, None)
@@ -97,9 +91,7 @@ def dual(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
 
 
 def refuse_tangents(tensors: Iterable[Any]) -> None:
-    """Refuse tensors with a tangent of `torch.autograd.forward_ad`: aliases of leaves and detached
-    results lose it.
-    """
+    """Refuse tensors with a tangent of `torch.autograd.forward_ad`: aliases lose it."""
     for tensor in tensors:
         if (
             isinstance(tensor, torch.Tensor)

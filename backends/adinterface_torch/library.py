@@ -145,9 +145,7 @@ class TorchLibrary(Library):
         return x if x is given else outside_inference(x)
 
     def _adopted(self, x: Any, dtype: str | None, copy: bool) -> torch.Tensor:
-        """A NumPy array, a Python number or a DLPack object as a tensor that shares its memory
-        where it can.
-        """
+        """A tensor of a NumPy array, a number or a DLPack object, sharing memory if it can."""
         if isinstance(x, (float, complex, int)) and not isinstance(x, np.generic):
             return torch.tensor(
                 float(x) if type(x) is int else x,
@@ -301,8 +299,9 @@ def _on_its_memory(x: np.ndarray[Any, Any], occupied: set[int]) -> torch.Tensor:
 
 
 def _own(x: torch.Tensor, occupied: set[int]) -> Any:
-    """As `unshared`, of a plain tensor; None if it is in a graph, in a transformation, or spread
-    over processes.
+    """As `unshared`, of a plain tensor.
+
+    None if it is in a graph, in a transformation, or spread over processes.
     """
     if type(x) is not torch.Tensor or x.requires_grad:
         return None

@@ -14,8 +14,9 @@ from .private import is_zero
 
 
 def svd(x: Any, /, *, full_matrices: bool = True) -> Any:
-    """torch gives zeros for the derivative through the vectors of the null space. Here it is an
-    error.
+    """torch gives zeros for the derivative through the vectors of the null space.
+
+    Here it is an error.
     """
     result = torch.linalg.svd(x, full_matrices=full_matrices)
     rows, columns = x.shape[-2:]
@@ -31,8 +32,9 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> Any:
 
 
 class _NullVectors(torch.autograd.Function):
-    """The vectors of the null space: an error where their derivative counts; in forward mode,
-    always.
+    """The vectors of the null space: an error where their derivative counts.
+
+    In forward mode, always.
     """
 
     generate_vmap_rule = True

@@ -1,5 +1,6 @@
-"""torch's part in loops: slices at once, and segments that are computed again. Python's loop does
-the rest.
+"""torch's part in loops: slices at once, and segments that are computed again.
+
+Python's loop does the rest.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ class TorchLoops(Loops):
 
 
 def _outside(function: Callable[..., Arrays], *arrays: torch.Tensor) -> Arrays:
-    """Evaluated again perhaps in a batched backward pass, which is no batch of this function. Calls
-    inside it are recorded.
+    """Evaluated again perhaps in a batched backward pass, which is no batch of this function.
+
+    Calls inside it are recorded.
     """
     with outside_all():
         return recorded(function, arrays)

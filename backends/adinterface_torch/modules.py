@@ -25,8 +25,9 @@ from .swapping import refuse_swapped
 
 
 class ModuleNode(NodeType):
-    """Children: each parameter once (tied ones are one), in the order of `named_parameters`; frozen
-    ones as Constant.
+    """Children: each parameter once (tied ones are one), in the order of `named_parameters`.
+
+    Frozen ones as Constant.
 
     f gets the user's own module as long as the children are what it holds: its parameters, or the
     tensors that stand in their places while f runs. Otherwise it gets a deep copy with the values,
@@ -96,8 +97,9 @@ class ModuleNode(NodeType):
 
 
 def _is_differentiated(parameter: torch.Tensor) -> bool:
-    """Not if it is frozen. A plain tensor stands in the place of one that a call around this one
-    differentiates.
+    """Not if it is frozen.
+
+    A plain tensor stands in the place of one that a call around this one differentiates.
     """
     return parameter.requires_grad or type(parameter) is torch.Tensor
 
@@ -131,8 +133,9 @@ def _path(name: str) -> str:
 
 
 def read(module: nn.Module) -> tuple[tuple[Any, ...], list[Any]]:
-    """The classes, names and ties in a module; and each parameter once, in the order of
-    `named_parameters()`.
+    """The classes, names and ties in a module.
+
+    And each parameter once, in the order of `named_parameters()`.
 
     The first is equal for similar modules, and contains no module and no tensor. A class is held
     weakly: a parametrized module has a class of its own, which keeps the module alive.

@@ -1,6 +1,4 @@
-"""The Array API namespace of torch tensors: array-api-compat, with our functions where it loses a
-gradient.
-"""
+"""The Array API namespace of tensors: array-api-compat, repaired where it loses gradients."""
 
 import sys
 

@@ -1,5 +1,4 @@
-"""Nodes of torch's graph whose backward pass is wrong without a word, as data, and the walk that
-finds them.
+"""Nodes of torch's graph whose backward pass is silently wrong, as data, and how they are found.
 
 A node is looked up by name where a Jacobian is batched, and where a backward pass is recorded for
 another derivative. A gradient looks nothing up. Inside a transformation of `torch.func` a call sees
@@ -141,8 +140,9 @@ def leaves_behind(
 
 
 def fault(nodes: set[Any], leaves: Sequence[torch.Tensor], table: dict[str, Fault]) -> Fault | None:
-    """What the table says of a node through which a result depends on one of the leaves; None
-    without such a node.
+    """What the table says of a node through which a result depends on one of the leaves.
+
+    None without such a node.
     """
     if table.keys().isdisjoint([cls.__name__ for cls in {*map(type, nodes)}]):
         return None
@@ -154,9 +154,7 @@ def fault(nodes: set[Any], leaves: Sequence[torch.Tensor], table: dict[str, Faul
 
 
 def _leads(node: Any, leaves: Sequence[torch.Tensor]) -> bool:
-    """Whether a node depends on one of the leaves: on the node that made it, or as a leaf of the
-    graph.
-    """
+    """Whether a node depends on one of the leaves."""
     ends, own = {leaf.grad_fn for leaf in leaves}, {*map(id, leaves)}
     behind = [x for one in _behind([node], ends) for x, _ in one.next_functions if x is not None]
     return any(x in ends or id(getattr(x, "variable", None)) in own for x in behind)
@@ -171,9 +169,7 @@ def refuse_again(nodes: set[Any], leaves: Sequence[torch.Tensor]) -> None:
 
 
 def refuse_underived(error: RuntimeError) -> None:
-    """Refuse a backward pass that torch cannot differentiate again: rows of a Jacobian need first
-    derivatives alone.
-    """
+    """Refuse a backward pass that torch cannot differentiate again."""
     if re.search(r"derivative for \S+_backward'? is not implemented", str(error)):
         raise NotRecordedError(
             f"torch has no second derivative here: {error} Take it with {_DIFFERENCES}."

@@ -68,12 +68,6 @@ NOTES = [
         " float has a float64 tangent there. Then use AutoTorch(), or pass float64.",
     ),
     Note(
-        RuntimeError,
-        "data-dependent expression",
-        "f branches on a value, which torch.export cannot record. Write torch.where(condition, a,"
-        " b), or torch.cond.",
-    ),
-    Note(
         NotImplementedError,
         "'Sparse",
         "torch cannot batch sparse gradients, such as those of an Embedding with sparse=True: make"

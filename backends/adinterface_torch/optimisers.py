@@ -1,6 +1,4 @@
-"""torch's optimisers on modules and on any tree, whose leaves are then tensors of the optimiser's
-own.
-"""
+"""torch optimisers on modules and on any tree, whose leaves become tensors."""
 
 from __future__ import annotations
 
@@ -114,8 +112,7 @@ class TorchOptim:
         return leaf.library.restore(tensor.detach().clone(), TORCH, like, dtype, occupied)
 
     def step(self, gradient: Any = None, *, closure: Callable[[Any], Any] | None = None) -> Any:
-        """The model after one step: the same module, written into, or a new tree like the one
-        given.
+        """The model after one step: the same module, or a new tree like the one given.
 
         gradient: a tree like the model, or what `gradient(loss, backend, model, Constant(x))`
         returned; a leaf without one (None) is skipped, as in torch. closure: for an optimiser that
@@ -146,8 +143,7 @@ class TorchOptim:
     def native_step(
         self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any
     ) -> Callable[..., Any] | None:
-        """A whole step on a module and tensors, as torch users write it: `backward()` and the
-        optimiser's own step.
+        """A whole step on a module and tensors: `backward()` and the optimiser's own step.
 
         None if the backend belongs to another engine, or gradients arrive elsewhere, as those of
         DTensors do. The step returns None for arguments that it does not support.

@@ -67,8 +67,9 @@ level_of: Callable[[Any], int] = _private(_FUNCTORCH, "maybe_get_level")
 
 
 def outside_all(x: Any = None) -> AbstractContextManager[Any]:
-    """A context outside all transformations: inside, results would belong to one. Nothing for an x
-    that belongs to one.
+    """A context outside all transformations: inside, results would belong to one.
+
+    Nothing for an x that belongs to one.
     """
     return (
         _NO_SCOPE
@@ -110,9 +111,7 @@ is_zero: Callable[[torch.Tensor], bool] = getattr(
 
 
 def left_to_python(code: CodeType) -> None:
-    """Dynamo leaves the function of this code, and the code that it calls, uncompiled when Python
-    calls it.
-    """
+    """Dynamo leaves the function of this code, and what it calls, uncompiled."""
     try:
         from torch._C._dynamo.eval_frame import (
             _FrameAction,
@@ -141,9 +140,7 @@ _STATES = "torch.distributed._composable_state"
 
 
 def is_member(module: nn.Module) -> bool:
-    """Whether a module to which `fully_shard` has been applied is sharded, as a copy or a gradient
-    of it is not.
-    """
+    """Whether `fully_shard` has sharded this module; a copy or a gradient of it is not."""
     return _private(_STATES, "_get_module_state")(module) is not None
 
 

@@ -1,6 +1,4 @@
-"""What is recorded while f runs, and which results stay in a graph: those of calls inside f, and of
-what is in a graph.
-"""
+"""What is recorded while f runs, and which results stay in a graph."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ depth = DEPTH.get
 
 
 class _Mark:
-    """On the leaves that f gets, in place of their `__reduce_ex__`: they are neither pickled nor
-    copied.
-    """
+    """The `__reduce_ex__` of leaves that f gets: they are neither pickled nor copied."""
 
     def __init__(self, depth: int, thread: int):
         #: How many calls are around the call that the leaf belongs to, and its thread.
@@ -63,17 +59,13 @@ def _mark_of(leaf: torch.Tensor) -> _Mark | None:
 
 
 def _is_outside(leaf: torch.Tensor) -> bool:
-    """Whether a leaf tensor belongs to a call around this one, or to the user: to no call that has
-    ended.
-    """
+    """Whether a leaf belongs to the user or to a call around this one."""
     mark = _mark_of(leaf)
     return mark is None or mark.depth < depth() or mark.thread != get_ident()
 
 
 def recorded(function: Callable[..., T], inputs: Iterable[Any]) -> T:
-    """What a function gives at these inputs, recorded: results of calls inside it stay in the
-    graph.
-    """
+    """The result of a function; results of calls inside it stay in the graph."""
     token = DEPTH.set(depth() + 1)
     try:
         return function(*inputs)
@@ -94,9 +86,7 @@ class Recording:
 
 
 def in_graph(given: Iterable[Any]) -> bool:
-    """Whether something that a call is given is in the graph of what is computed around it, perhaps
-    in another thread.
-    """
+    """Whether something that a call is given is in a graph around it."""
     for value in given:
         if isinstance(value, torch.Tensor):
             if value.grad_fn is not None:
@@ -113,9 +103,7 @@ def in_graph(given: Iterable[Any]) -> bool:
 
 
 def refuse_shared(function: FlatFunction, leaves: tuple[torch.Tensor, ...]) -> None:
-    """Refuse a Constant or keyword that holds a parameter which this call differentiates in place:
-    it would not be constant.
-    """
+    """Refuse a Constant that holds a parameter which this call differentiates in place."""
     if not function.owned or not function.side_inputs:
         return
     own = {id(leaves[n]) for n in function.owned}
@@ -131,8 +119,9 @@ def refuse_shared(function: FlatFunction, leaves: tuple[torch.Tensor, ...]) -> N
 
 
 def settled(x: torch.Tensor) -> torch.Tensor:
-    """A result that is recorded; without its graph if nothing outside the call that gave it takes
-    part in it.
+    """A result that is recorded.
+
+    Without its graph if nothing outside the call that gave it takes part in it.
     """
     return (
         x

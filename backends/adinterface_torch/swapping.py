@@ -1,6 +1,4 @@
-"""Other tensors in a module's places of parameters while f runs, as `torch.func.functional_call`
-puts them there.
-"""
+"""Other tensors in place of parameters while f runs, as in `torch.func.functional_call`."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ _SWAPPED: dict[int, int] = {}
 
 
 def swapping(function: FlatFunction, leaves: Arrays) -> Callable[..., Any]:
-    """The function of other values for the parameters of modules, which the modules hold while it
-    runs.
-    """
+    """The function of values that its modules hold as parameters while it runs."""
     if not function.owned:
         return function
     places = {id(leaves[n]): n for n in function.owned}

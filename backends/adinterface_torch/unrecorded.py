@@ -1,5 +1,4 @@
-"""Parts of torch's graph that cannot be differentiated again: "not recorded" is an error, never
-"does not depend".
+"""Parts of torch's graph without a second derivative: an error, never a zero.
 
 The backward of a custom function may leave the graph: under `once_differentiable` or `no_grad`,
 through NumPy, in compiled code. torch takes what it returns for a constant, so second derivatives
@@ -38,9 +37,7 @@ def custom_nodes(nodes: set[Any]) -> list[Any]:
 
 @contextmanager
 def _requiring_records(nodes: Iterable[Any]) -> Iterator[None]:
-    """A backward pass in which a custom node that does not record what it gives raises
-    NotRecordedError.
-    """
+    """A backward pass that raises NotRecordedError at a custom node without a record."""
 
     def look(node: Any, gradients: Iterable[Any], incoming: Iterable[Any]) -> None:
         followed = any(x is not None and is_followed(x) for x in incoming)
@@ -82,9 +79,7 @@ def _live(seed: torch.Tensor) -> torch.Tensor:
 def transposed(
     nodes: Iterable[Any], back: Callable[[Arrays], Arrays], cotangents: Arrays, leaves: Arrays
 ) -> Arrays:
-    """A pullback of functorch through custom nodes, all of which is recorded at the levels around
-    it.
-    """
+    """A functorch pullback through custom nodes, recorded at the levels around it."""
     # Seeds of the levels of the leaves.
     anchor: Any = sum(leaf.sum() for leaf in leaves)
     never = torch.zeros((), dtype=torch.bool, device=anchor.device)
@@ -113,9 +108,7 @@ def _is_compiled(node: Any) -> bool:
 
 
 def _keeps(node: Any) -> bool:
-    """Whether a custom function keeps arrays for its backward pass, on which its derivative may
-    depend.
-    """
+    """Whether a custom function keeps arrays for its backward pass."""
     if getattr(node, "keeps_all", False):
         return False
     return any(hasattr(x, "__array__") for x in (*node.saved_tensors, *vars(node).values()))

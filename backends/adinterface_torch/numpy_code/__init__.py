@@ -1,5 +1,6 @@
-"""The NumPy functions that torch knows better than compositions. All others are composed, as on any
-engine.
+"""The NumPy functions that torch knows better than compositions.
+
+All others are composed, as on any engine.
 """
 
 from types import SimpleNamespace

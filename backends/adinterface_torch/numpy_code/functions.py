@@ -1,6 +1,4 @@
-"""NumPy functions that torch has, and that are faster or more exact than compositions, or have
-none.
-"""
+"""NumPy functions for which torch's own is faster or more exact than a composition."""
 
 from __future__ import annotations
 

@@ -30,9 +30,7 @@ OWN_INDEXING = True
 
 
 def getitem(x: Any, index: Any) -> Any:
-    """x[index], also with negative steps and with integers among integer arrays, which torch
-    lacks.
-    """
+    """x[index], also with negative steps and with integers among integer arrays."""
     parts = index if type(index) is tuple else (index,)
     return x[index] if all(map(is_simple, parts)) else _general(x, parts)
 
@@ -79,8 +77,9 @@ def _general(x: Any, index: tuple[Any, ...]) -> Any:
 
 
 def _separated(x: Any, parts: list[Any]) -> Any:
-    """An ellipsis between arrays separates them in NumPy, even if it is empty; in torch a new axis
-    does.
+    """An ellipsis between arrays separates them in NumPy, even if it is empty.
+
+    In torch a new axis does.
     """
     n = next(n for n, part in enumerate(parts) if part is Ellipsis)
     before, after = parts[:n], parts[n + 1 :]

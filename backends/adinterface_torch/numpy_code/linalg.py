@@ -1,6 +1,4 @@
-"""numpy.linalg on tensors: composed, with the errors of NumPy and a better rule for the
-determinant.
-"""
+"""numpy.linalg on tensors, with NumPy's errors and a better rule for the determinant."""
 
 from __future__ import annotations
 
@@ -22,8 +20,9 @@ _SINGULAR: type[Exception] = vars(torch.linalg)["LinAlgError"]
 
 
 def _det(a: Any) -> Any:
-    """The torch rule is zero or NaN for some singular matrices. There the determinant is the
-    product of the singular values, up to its sign.
+    """The torch rule is zero or NaN for some singular matrices.
+
+    There the determinant is the product of the singular values, up to its sign.
     """
     a = inexact(a)
     result = torch.linalg.det(a)
@@ -42,8 +41,9 @@ OWN: dict[str, Function] = {"det": _det}
 
 
 def __getattr__(name: str) -> Function:
-    """A function of numpy.linalg, from here or composed. Errors are NumPy LinAlgErrors, which code
-    for NumPy catches.
+    """A function of numpy.linalg, from here or composed.
+
+    Errors are NumPy LinAlgErrors, which code for NumPy catches.
     """
     if name not in OWN and f"linalg.{name}" not in COMPOSITIONS:
         raise AttributeError(name)

@@ -1,6 +1,4 @@
-"""torch's one level of forward mode, which it ends with the first of several derivatives that
-threads take at the same time.
-"""
+"""torch's one level of forward mode, shared by derivatives in several threads."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ class _ForwardLevel:
 
 
 def _nest(by: int) -> None:
-    """Change how many derivatives of forward mode torch takes for nested: only the outermost one
-    begins and ends the level.
-    """
+    """Tell torch of nested forward mode: only the outermost one enters and leaves the level."""
     transforms: Any = importlib.import_module("torch._functorch.eager_transforms")
     transforms.JVP_NESTING += by
 

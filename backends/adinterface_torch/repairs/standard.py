@@ -1,5 +1,4 @@
-"""The functions of the standard in which array-api-compat's torch lacks something or loses a
-gradient.
+"""Functions in which array-api-compat's torch lacks something or loses a gradient.
 
 (Not in namespace.py, whose `any` and `sum` are torch's.)
 """
@@ -102,9 +101,7 @@ def floor_divide(x: Any, y: Any, /) -> Any:
 
 
 def pow(x: Any, y: Any, /) -> Any:
-    """torch's rule for the exponent is right where x is zero, but has no derivative itself: there
-    the power is constant.
-    """
+    """torch's power, whose exponent is constant where x is zero: its rule has no derivative."""
     inexact = isinstance(y, torch.Tensor) and (y.is_floating_point() or y.is_complex())
     if inexact and (isinstance(x, torch.Tensor) or x == 0):
         zero = torch.as_tensor(x == 0, device=y.device)
@@ -129,8 +126,9 @@ def sign(x: Any, /) -> Any:
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """Indices of any shape: torch takes a vector. For a batch of 0-d indices torch.func.vmap
-    repeats the result.
+    """Indices of any shape: torch takes a vector.
+
+    For a batch of 0-d indices torch.func.vmap repeats the result.
     """
     taken = compat.take(x, indices.reshape(-1), axis=axis)
     place = 0 if axis is None else axis % x.ndim

@@ -53,7 +53,7 @@ coverage: $(VENV)/.test-ready ## the tests once more, with the lines they miss
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=term
 
 benchmark: $(VENV)/.test-ready ## time and peak memory beside hand-written engine code, a few minutes
-	@$(BIN)/python -m adinterface_studies benchmark --memory --json benchmark.json --plot benchmark.png
+	@$(BIN)/python -m adinterface_studies benchmark --memory
 
 versions: ## the core tests and the conformance table at the lowest declared and the newest versions, half an hour or more
 	@$(PYTHON) tests/versions.py $(VERSIONS)
@@ -65,7 +65,7 @@ integrations: $(VENV)-integrations/.ready ## the packages that adinterface.integ
 	@$(VENV)-integrations/bin/python -m pytest -q -W ignore::FutureWarning:arviz tests/integrations/test_pymanopt.py 'tests/project/test_docs.py::test_page[integrations]'
 
 clean: ## remove the environment and whatever was built
-	rm -rf $(VENV) $(VENV)-integrations $(VENV)-engines .cache build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-integrations $(VENV)-engines .cache build dist docs/_build demo_output .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.torch-ready: $(CONSTRAINTS)

@@ -249,6 +249,12 @@ DOUBLES = SimpleNamespace(
     one=1.0, pi=math.pi, exp=np.exp, sqrt=np.sqrt, sin=np.sin, cos=np.cos, atan=np.arctan
 )
 
+METHODS = {
+    "adaptive": AutoFiniteDifferences(),
+    "complex": AutoFiniteDifferences(method="complex"),
+    "central": AutoFiniteDifferences(method="central"),
+}
+
 
 def measured(backend: AutoFiniteDifferences, problem: Problem, order: int) -> Row:
     """One method on one problem."""
@@ -297,11 +303,10 @@ def main(argv: list[str]) -> int:
     chosen = [each for each in problems() if not names or each.name in names]
     print("| method | median | 90 % | worse than 1e-6 | not finite | evaluations | most | holds |")
     print("| --- " * 8 + "|")
-    for method in ("adaptive", "complex", "central"):
-        backend = AutoFiniteDifferences(method=method)
-        print(summary(method, [measured(backend, each, 1) for each in chosen]), flush=True)
+    for name, backend in METHODS.items():
+        print(summary(name, [measured(backend, each, 1) for each in chosen]), flush=True)
     objectives = [each.objective() for each in chosen if len(each.x) <= 6]
-    for method in ("adaptive", "central"):
-        rows = [measured(AutoFiniteDifferences(method=method), each, 2) for each in objectives]
-        print(summary(f"Hessian, {method}", rows), flush=True)
+    for name in ("adaptive", "central"):
+        rows = [measured(METHODS[name], each, 2) for each in objectives]
+        print(summary(f"Hessian, {name}", rows), flush=True)
     return 0

@@ -80,13 +80,6 @@ TABLES = {
         " time of NumPy or SciPy for the value.",
         "functions --sweep --dtype float64 --dtype float32 --costs",
     ),
-    "leaves": Table(
-        "Table: many leaves",
-        "A prepared gradient of a tree of n leaves with three numbers each; `first` has the"
-        " compilation.",
-        "benchmark --leaves",
-        "text",
-    ),
     "benchmark": Table(
         "Table: time of every call",
         "Ours and hand-written code of the engine, interleaved in one process. `first` compiles, or"
@@ -102,6 +95,7 @@ TABLES = {
 #: Pages of tables that are no longer made; each says when, and with which versions, it was
 #: measured.
 FINISHED = {
+    "leaves": "Table: many leaves",
     "overhead": "Table: the cost of numpy_function",
     "batched": "Table: batched calls",
     "packages": "Table: functions of packages",

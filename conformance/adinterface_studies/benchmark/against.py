@@ -1,32 +1,31 @@
 """The time of a call here and in another revision: a process for each, which measure in turn.
 
-The process of the other revision imports everything but this file from there. So nothing here is
-imported before it is known which revision the process measures.
+Both processes run the benchmark of this checkout, on the library of their own revision.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+from .timing import HEAD, Calls, Row, repeats_of, seconds_of, words
 
 HERE = Path(__file__).resolve().parents[3]
 #: How often the two measure in turn.
 ROUNDS = 10
-#: Seconds of one run of short calls.
-RUN = 1e-3
 
 
 class RevisionError(Exception):
-    """There is no such revision."""
+    """There is no such revision, or it does not start."""
 
 
 def table(revision: str, argv: Sequence[str], seconds: float) -> Iterator[str]:
@@ -41,32 +40,23 @@ def table(revision: str, argv: Sequence[str], seconds: float) -> Iterator[str]:
     with ExitStack() as stack:
         there = stack.enter_context(_checkout(revision))
         both = [stack.enter_context(_process(folder, argv)) for folder in (HERE, there)]
-        rows, others = ({tuple(row) for row in json.loads(_line(each))} for each in both)
-        yield (
-            f"{'cell':18} {'leaf':7} {'operator':18} {'backend':12} {'way':8} {'n':>8} {'here':>9}"
-            f" {'there':>9}  ratio"
-        )
-        for row in sorted(rows & others, key=str):
-            pairs = []
+        rows, others = (json.loads(_line(each)) for each in both)
+        yield f"{HEAD.partition(' calls')[0].rstrip()} {'here':>9} {'there':>9}  ratio"
+        for row in rows:
+            if row not in others:
+                continue
+            rounds = []
             for turn in range(ROUNDS):
-                pair = {}
-                for each in both if turn % 2 else both[::-1]:
-                    pair[each] = _ask(each, [row, seconds / (2 * ROUNDS)])
-                pairs.append([pair[each] for each in both])
-            yield _formatted(row, pairs)
-
-
-def _formatted(row: Sequence[Any], pairs: Sequence[Sequence[tuple[float, float]]]) -> str:
-    """pairs: for each round the median and the smallest time, here and there."""
-    ratios = [here[0] / there[0] for here, there in pairs]
-    low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
-    here, there = (min(fastest for _, fastest in times) for times in zip(*pairs))
-    cell, leaf, operator, backend, way, size = row
-    return (
-        f"{cell:18} {leaf:7} {operator:18} {backend:12} {way:8} {size:>8} {here * 1e6:>6.1f} us"
-        f" {there * 1e6:>6.1f} us  {middle:.3f} ({low:.3f} to {high:.3f}), fastest"
-        f" {here / there:.3f}"
-    )
+                order = -1 if turn % 2 else 1
+                question = [row, seconds / (2 * ROUNDS)]
+                rounds.append([_ask(each, question) for each in both[::order]][::order])
+            ratios = [here[0] / there[0] for here, there in rounds]
+            low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
+            best, other = (min(fastest for _, fastest in times) for times in zip(*rounds))
+            yield (
+                f"{row} {best * 1e6:>6.1f} us {other * 1e6:>6.1f} us  {middle:.3f}"
+                f" ({low:.3f} to {high:.3f}), fastest {best / other:.3f}"
+            )
 
 
 @contextmanager
@@ -76,9 +66,8 @@ def _checkout(revision: str) -> Iterator[Path]:
         yield Path(revision).resolve()
         return
     with tempfile.TemporaryDirectory() as folder:
-        packed = subprocess.run(
-            ["git", "archive", revision], cwd=HERE, capture_output=True, check=False
-        )
+        command = ["git", "archive", revision]
+        packed = subprocess.run(command, cwd=HERE, capture_output=True, check=False)
         if packed.returncode:
             raise RevisionError(
                 f"{revision}: git finds no such revision, and no checkout is there."
@@ -89,72 +78,48 @@ def _checkout(revision: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _process(folder: Path, argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
-    """A process that measures what it is asked for with the sources in a folder."""
-    paths = [str(folder / part) for part in ("", "backends", "conformance")]
-    command = [sys.executable, "-P", __file__, json.dumps(paths), *argv]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+def _process(folder: Path, argv: Sequence[str]) -> Iterator[Any]:
+    """A process that measures what it is asked for with the library in a folder."""
+    paths = [folder, folder / "backends", HERE / "conformance"]
+    command = [sys.executable, "-P", "-m", "adinterface_studies", "benchmark", "--serve", *argv]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
         yield process
-        _pipe(process.stdin).close()
+        assert process.stdin is not None
+        process.stdin.close()
 
 
-def _pipe(stream: IO[str] | None) -> IO[str]:
-    assert stream is not None
-    return stream
-
-
-def _line(process: subprocess.Popen[str]) -> str:
-    line = _pipe(process.stdout).readline()
+def _line(process: Any) -> str:
+    line: str = process.stdout.readline()
     if not line:
-        raise RevisionError(
-            f"The process of a revision ended ({process.wait()}); its error is above."
-        )
+        ended = process.wait()
+        raise RevisionError(f"The process of a revision ended ({ended}); its error is above.")
     return line
 
 
-def _ask(process: subprocess.Popen[str], question: Any) -> Any:
-    stdin = _pipe(process.stdin)
-    stdin.write(json.dumps(question) + "\n")
-    stdin.flush()
+def _ask(process: Any, question: Any) -> Any:
+    process.stdin.write(json.dumps(question) + "\n")
+    process.stdin.flush()
     return json.loads(_line(process))
 
 
-def _serve(argv: Sequence[str]) -> None:
+def serve(wanted: Iterable[Row]) -> None:
     """Write the rows, then answer each question, a row and seconds, with the median and the
     smallest time of a call.
     """
-    report, timing = (
-        import_module(f"adinterface_studies.benchmark.{name}") for name in ("report", "timing")
-    )
-    command = import_module("adinterface_studies.benchmark.command")
-    rows = {}
-    for row in command.wanted(command.parser().parse_args(argv)):
-        cell, auto, operator, size, way = row
-        rows[cell.name, cell.leaf, operator, report.short(repr(auto)), way, size] = row
-    print(json.dumps(list(rows)), flush=True)
+    rows = {words(row): row for row in wanted}
+    print(json.dumps([*rows]), flush=True)
     current, call, repeats = None, None, 1
     for line in sys.stdin:
         key, seconds = json.loads(line)
         if key != current:
-            current, call = key, timing.Calls(*rows[tuple(key)]).ours()
+            current, call = key, Calls(*rows[key]).ours()
             for _ in range(3):  # compilers may look at a second call once more
-                once = _timed(call, 1)
-            repeats = max(1, min(200, round(RUN / once)))
-        times, start = [_timed(call, repeats)], time.perf_counter()
+                once = seconds_of(call, 1)
+            repeats = repeats_of(once)
+        assert call is not None
+        times, start = [seconds_of(call, repeats)], time.perf_counter()
         while time.perf_counter() - start < seconds:
-            times.append(_timed(call, repeats))
+            times.append(seconds_of(call, repeats))
         print(json.dumps([statistics.median(times), min(times)]), flush=True)
-
-
-def _timed(call: Any, repeats: int) -> float:
-    start = time.perf_counter()
-    for _ in range(repeats):
-        call()
-    return (time.perf_counter() - start) / repeats
-
-
-if __name__ == "__main__":
-    sys.path[:0] = json.loads(sys.argv[1])
-    _serve(sys.argv[2:])

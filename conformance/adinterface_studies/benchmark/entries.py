@@ -1,50 +1,38 @@
-"""How many functions of ours a call goes through: a measure of a leaf's trip that no other load of
-the machine disturbs.
+"""How many functions of ours a call goes through: a measure that no other load of the machine
+disturbs.
 """
 
 from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from adinterface import AutoBackend
 from adinterface.core.contract import registry
 
-from .cells import Cell, Way
-from .report import short
-from .timing import Calls
-
-HEAD = f"{'cell':18} {'leaf':7} {'operator':18} {'backend':12} {'way':8} {'n':>8} {'own':>6}"
-#: What goes before: the first calls plan and compile.
-WARM = 4
+from .timing import HEAD, Calls, Row, words
 
 
-def table(rows: Iterable[tuple[Cell, AutoBackend, str, int, Way]]) -> Iterator[str]:
+def table(rows: Iterable[Row]) -> Iterator[str]:
     """The lines of the table."""
-    yield HEAD
-    for cell, auto, operator, size, way in rows:
-        own = count(cell, auto, operator, size, way)
-        yield (
-            f"{cell.name:18} {cell.leaf:7} {operator:18} {short(repr(auto)):12} {way:8} {size:>8}"
-            f" {own:>6}"
-        )
+    yield f"{HEAD.partition(' calls')[0].rstrip()} {'own':>6}"
+    for row in rows:
+        yield f"{words(row)} {count(row):>6}"
 
 
-def count(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way) -> int:
+def count(row: Row) -> int:
     """The functions of adinterface and of the backend's package that one call enters, after four
-    others.
+    others, which plan and compile.
 
     An entry is an event "call" of `sys.setprofile`: a Python function, a comprehension that is one,
     or a resumed generator.
     """
-    call = Calls(cell, auto, operator, size, way).ours()
-    packages = tuple(
-        [f"{_folder(module)}/" for module in ("adinterface", type(registry.find(auto)).__module__)]
-    )
-    for _ in range(WARM):
+    call = Calls(*row).ours()
+    modules = ("adinterface", type(registry.find(row[1])).__module__.partition(".")[0])
+    packages = tuple([f"{Path(sys.modules[name].__file__ or '').parent}/" for name in modules])
+    for _ in range(4):
         call()
     own = 0
 
@@ -52,7 +40,7 @@ def count(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way) -> 
         nonlocal own
         own += event == "call" and frame.f_code.co_filename.startswith(packages)
 
-    before: Callable[..., Any] | None = sys.getprofile()
+    before: Any = sys.getprofile()
     gc.disable()  # what it would finalize is no part of the call
     try:
         sys.setprofile(profiler)
@@ -61,9 +49,3 @@ def count(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way) -> 
         sys.setprofile(before)
         gc.enable()
     return own
-
-
-def _folder(module: str) -> Path:
-    file = sys.modules[module.partition(".")[0]].__file__
-    assert file is not None
-    return Path(file).parent

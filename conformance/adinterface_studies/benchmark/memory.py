@@ -3,47 +3,33 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import adinterface
-from adinterface import AutoBackend
 
-from .cells import CELLS, Cell, Way
-from .timing import Call, Calls
+from .cells import CELLS, Way
+from .timing import Call, Calls, Row
 
 
-def peak(
-    cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, ours: bool
-) -> int | None:
+def peak(row: Row, ours: bool) -> int | None:
     """Bytes by which one call raises the peak memory of a fresh process; a small call has gone
     before.
 
     If prepared, the call that is measured is the second of its size, so that compiling does not
-    count.
+    count. None where there is no hand-written code.
     """
-    arguments = [
-        str(CELLS.index(cell)),
-        type(auto).__name__,
-        operator,
-        str(size),
-        way,
-        str(int(ours)),
-    ]
-    command = [sys.executable, "-m", "adinterface_studies", "benchmark", "--peak", *arguments]
+    cell, auto, operator, size, way = row
+    words = [CELLS.index(cell), type(auto).__name__, operator, size, way, int(ours)]
+    command = [sys.executable, "-m", "adinterface_studies", "benchmark", "--peak", *map(str, words)]
     # Freed arrays go back to the system at once, or what an earlier call left behind would hide
     # what this one takes.
-    environment = {
-        **os.environ,
-        "MALLOC_MMAP_THRESHOLD_": "131072",
-        "MALLOC_TRIM_THRESHOLD_": "131072",
-    }
-    printed = subprocess.run(
-        command, capture_output=True, text=True, check=True, env=environment
-    ).stdout.strip()
-    return int(printed) if printed else None
+    threshold = {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072"}
+    found = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**os.environ, **threshold}
+    )
+    return int(found.stdout) if found.stdout.strip() else None
 
 
 def print_peak(index: str, name: str, operator: str, size: str, way: Way, ours: str) -> None:
@@ -60,29 +46,14 @@ def print_peak(index: str, name: str, operator: str, size: str, way: Way, ours: 
     small()
     if way == "prepared":
         call()
-        reset_high_water()
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forgets earlier peaks
     before = high_water()
     call()
     print(high_water() - before)
 
 
 def high_water() -> int:
-    """The peak memory of this process in bytes."""
-    status = Path("/proc/self/status")
-    # Linux: `getrusage` would count the parent's memory, which survives fork and exec
-    if status.exists():
-        line = next(
-            line
-            for line in status.read_text(encoding="ascii").splitlines()
-            if line.startswith("VmHWM")
-        )
-        return int(line.split()[1]) * 1024
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def reset_high_water() -> None:
-    """Forget earlier peaks, where the system can."""
-    switch = Path("/proc/self/clear_refs")
-    if switch.exists():
-        switch.write_text("5", encoding="ascii")
+    """The peak memory of this process in bytes, as Linux counts it."""
+    # `getrusage` would count the parent's memory, which survives fork and exec
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))

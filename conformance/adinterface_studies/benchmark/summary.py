@@ -4,24 +4,11 @@ copied by hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from pathlib import Path
 from typing import NamedTuple
 
-from .report import HEAD
-
 FOUR = ("gradient", "value_and_gradient", "hvp", "jacobian")
-
-
-class Line(NamedTuple):
-    """What the table says of one cell."""
-
-    cell: str
-    leaf: str
-    operator: str
-    backend: str
-    way: str
-    size: int
-    ratio: float
 
 
 class Row(NamedTuple):
@@ -47,60 +34,41 @@ ROWS = (
     Row("50 `nn.Linear` (100 parameters)", "50 nn.Linear", "module"),
     Row("20 blocks of convolution and BatchNorm", "20 conv + norm", "module"),
     Row("transformer encoder of 12 layers", "transformer", "module"),
-    Row("MLP under `compile=True`, against one that the user compiles", "compiled nn.Module", "module"),
-    Row("`pullback` and one `back`, a loop of 20 steps, n = 10", "loop of 20 steps", "native", 10, ("pullback",)),
+    Row(
+        "MLP under `compile=True`, against one that the user compiles", "compiled nn.Module", "module"
+    ),
+    Row(
+        "`pullback` and one `back`, a loop of 20 steps, n = 10", "loop of 20 steps", "native", 10,
+        ("pullback",),
+    ),
     Row("the same, n = 100,000", "loop of 20 steps", "native", 100_000, ("pullback",)),
 )  # fmt: skip
+#: A printed line with a ratio: cell, leaf, operator, backend, size, ratio.
+_PREPARED = re.compile(
+    r"(.{18}) (\w+) +(\w+) +(\w+) +prepared +(\d+) .* ([\d.]+) \([\d.]+ to ", re.MULTILINE
+)
 
 
-def read(lines: Iterable[str]) -> Iterator[Line]:
-    """The cells with a ratio, of a printed table."""
-    columns = [
-        HEAD.index(name) for name in ("leaf", "operator", "backend", "way", "calls", "ratio")
-    ]
-    for line in lines:
-        cell, leaf, operator, backend, rest = (
-            line[a:b].strip() for a, b in zip([0, *columns], columns[:4] + [columns[4]])
-        )
-        ratio = line[columns[5] :].partition("(")[0].strip()
-        if leaf in ("ndarray", "native", "module") and ratio:
-            way, size = rest.split()
-            yield Line(cell, leaf, operator, backend, way, int(size), float(ratio))
-
-
-def of_file(path: str) -> Iterator[str]:
-    """The lines of the table of a file that holds what the benchmark printed."""
-    with open(path, encoding="utf-8") as file:
-        yield from table(file)
-
-
-def table(lines: Iterable[str]) -> list[str]:
+def table(path: str) -> list[str]:
     """The lines of a Markdown table of prepared calls: the ratio, or the best and the worst of
-    several operators.
+    several operators, of a file that holds what the benchmark printed.
     """
-    found = [line for line in read(lines) if line.way == "prepared"]
-    engines = dict.fromkeys(line.backend for line in found)
-    printed = [
-        f"| time, ours / by hand | {' | '.join(engines)} |",
-        "| --- " * (len(engines) + 1) + "|",
-    ]
+    text = Path(path).read_text(encoding="utf-8")
+    found = [(cell.strip(), *rest) for cell, *rest in _PREPARED.findall(text)]
+    engines = list(dict.fromkeys(line[3] for line in found))
+    heading = f"| time, ours / by hand | {' | '.join(engines)} |"
+    lines = [heading, "| --- " * (len(engines) + 1) + "|"]
     for row in ROWS:
         cells = []
         for engine in engines:
-            ratios = [
-                line.ratio
-                for line in found
-                if (line.cell, line.leaf, line.backend) == (row.cell, row.leaf, engine)
-                and row.size in (None, line.size)
-                and line.operator in row.operators
-            ]
-            cells.append(_range(ratios))
-        printed.append(f"| {row.title} | {' | '.join(cells)} |")
-    return printed
-
-
-def _range(ratios: list[float]) -> str:
-    if not ratios:
-        return "-"
-    best, worst = min(ratios), max(ratios)
-    return f"{best:.2f}" if best == worst else f"{best:.2f} to {worst:.2f}"
+            ratios = sorted(
+                float(ratio)
+                for cell, leaf, operator, backend, size, ratio in found
+                if (cell, leaf, backend) == (row.cell, row.leaf, engine)
+                and operator in row.operators
+                and row.size in (None, int(size))
+            )
+            ends = dict.fromkeys(f"{ratio:.2f}" for ratio in ratios[:1] + ratios[-1:])
+            cells.append(" to ".join(ends) or "-")
+        lines.append(f"| {row.title} | {' | '.join(cells)} |")
+    return lines

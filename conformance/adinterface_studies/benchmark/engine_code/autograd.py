@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import autograd
@@ -11,17 +10,14 @@ import numpy as np
 from autograd.core import make_jvp, make_vjp
 from autograd.extend import vspace
 
-from . import Leaf
+from . import Function, build, leaves
 
 __all__ = ["namespace", "native", "transform", "wait"]
 
-native: Callable[[Any], Any] | None = None
-wait: Callable[[Any], Any] | None = None
+native = wait = None
 
 
-def transform(
-    leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool
-) -> Callable[..., Any] | None:
+def transform(leaf: str, operator: str, f: Function, prepared: bool) -> Function | None:
     """The autograd operator. Preparation only saves making it in each call."""
     make = _TRANSFORMS.get(operator)
     if make is None:
@@ -30,30 +26,26 @@ def transform(
     return made if prepared else lambda *args: make(f)(*args)
 
 
-def _hvp(f: Callable[..., Any]) -> Callable[..., Any]:
+def _hvp(f: Function) -> Function:
     gradient = autograd.grad(f)
-
-    def product(x: Any, v: Any, *constants: Any) -> Any:
-        back, _ = make_vjp(lambda x: gradient(x, *constants), x)  # the Hessian is symmetric
-        return back(v)
-
-    return product
+    # the Hessian is symmetric
+    return lambda x, v, *constants: make_vjp(lambda x: gradient(x, *constants), x)[0](v)
 
 
-def _jacobian(f: Callable[..., Any]) -> Callable[..., Any]:
+def _jacobian(f: Function) -> Function:
     of_array = autograd.jacobian(f)
 
     def jacobian(x: Any, *constants: Any) -> Any:
         if isinstance(x, np.ndarray):
             return of_array(x, *constants)
         back, value = make_vjp(lambda x: f(x, *constants), x)
-        rows = [back(basis) for basis in vspace(value).standard_basis()]
-        return _stacked(rows)
+        rows = [leaves(back(basis)) for basis in vspace(value).standard_basis()]
+        return build(x, map(np.stack, zip(*rows)))
 
     return jacobian
 
 
-def _pullback(f: Callable[..., Any]) -> Callable[..., Any]:
+def _pullback(f: Function) -> Function:
     def pullback(x: Any, w: Any, *constants: Any) -> Any:
         back, value = make_vjp(lambda x: f(x, *constants), x)
         return value, back(w)
@@ -61,24 +53,12 @@ def _pullback(f: Callable[..., Any]) -> Callable[..., Any]:
     return pullback
 
 
-def _pushforward(f: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x, v, *constants: make_jvp(lambda x: f(x, *constants), x)(v)
-
-
-def _stacked(rows: list[Any]) -> Any:
-    if isinstance(rows[0], dict):
-        return {key: _stacked([row[key] for row in rows]) for key in rows[0]}
-    if isinstance(rows[0], (list, tuple)):
-        return [_stacked(list(column)) for column in zip(*rows)]
-    return np.stack(rows)
-
-
-_TRANSFORMS: dict[str, Callable[..., Any]] = {
+_TRANSFORMS: dict[str, Function] = {
     "gradient": autograd.grad,
     "value_and_gradient": autograd.value_and_grad,
     "jacobian": _jacobian,
     "hvp": _hvp,
     "pullback": _pullback,
-    "pushforward": _pushforward,
+    "pushforward": lambda f: lambda x, v, *rest: make_jvp(lambda x: f(x, *rest), x)(v),
     "hessian": autograd.hessian,
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -10,54 +9,36 @@ import jax.numpy as jnp
 import jax.numpy as namespace
 import numpy as np
 
-from . import Leaf
+from . import Function
 
 __all__ = ["namespace", "native", "transform", "wait"]
 
-native: Callable[[Any], Any] | None = jnp.asarray
-wait: Callable[[Any], Any] | None = jax.block_until_ready
+native, wait = jnp.asarray, jax.block_until_ready
 
 
-def transform(
-    leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool
-) -> Callable[..., Any] | None:
-    """The JAX operator on JAX arrays, jitted if prepared; on NumPy arrays in their precision, with
-    NumPy results.
-    """
+def transform(leaf: str, operator: str, f: Function, prepared: bool) -> Function | None:
+    """The JAX operator on JAX arrays; on NumPy arrays in their precision, with NumPy results."""
     make = _TRANSFORMS.get(operator)
     if make is None:
         return None
+    jitted = jax.jit(make(f)) if prepared else None
     if leaf == "native":
-        return jax.jit(make(f)) if prepared else lambda *args: make(f)(*args)
-    return _of_numpy(make, f, prepared)
-
-
-def _of_numpy(
-    make: Callable[..., Any], f: Callable[..., Any], prepared: bool
-) -> Callable[..., Any]:
-    if prepared:
-        jitted = jax.jit(make(f))
+        return jitted or (lambda *args: make(f)(*args))
     wide: bool | None = None
 
-    def call(*args: Any) -> Any:
+    def of_numpy(*args: Any) -> Any:
         nonlocal wide
         if wide is None:  # which a user knows of the data
-            leaves = jax.tree.leaves(args)
-            wide = any(
-                leaf.dtype.itemsize == 8
-                for leaf in leaves
-                if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f"
-            )
+            wide = any(leaf.dtype == np.float64 for leaf in jax.tree.leaves(args))
         with jax.enable_x64(wide):
-            found = jitted(*args) if prepared else make(f)(*jax.tree.map(jnp.asarray, args))
-            return (
-                np.array(found) if isinstance(found, jax.Array) else jax.tree.map(np.array, found)
-            )
+            found = jitted(*args) if jitted else make(f)(*jax.tree.map(jnp.asarray, args))
+            one = isinstance(found, jax.Array)
+            return np.array(found) if one else jax.tree.map(np.array, found)
 
-    return call
+    return of_numpy
 
 
-def _jacobian(f: Callable[..., Any]) -> Callable[..., Any]:
+def _jacobian(f: Function) -> Function:
     def jacobian(x: Any, *constants: Any) -> Any:
         inputs, outputs = _size(x), _size(jax.eval_shape(f, x, *constants))
         return (jax.jacfwd if inputs < outputs else jax.jacrev)(f)(x, *constants)
@@ -69,12 +50,7 @@ def _size(tree: Any) -> int:
     return sum(leaf.size for leaf in jax.tree.leaves(tree))
 
 
-def _hvp(f: Callable[..., Any]) -> Callable[..., Any]:
-    gradient = jax.grad(f)
-    return lambda x, v, *constants: jax.jvp(lambda x: gradient(x, *constants), (x,), (v,))[1]
-
-
-def _pullback(f: Callable[..., Any]) -> Callable[..., Any]:
+def _pullback(f: Function) -> Function:
     def pullback(x: Any, w: Any, *constants: Any) -> Any:
         value, back = jax.vjp(lambda x: f(x, *constants), x)
         return value, back(w)[0]
@@ -82,11 +58,16 @@ def _pullback(f: Callable[..., Any]) -> Callable[..., Any]:
     return pullback
 
 
-def _pushforward(f: Callable[..., Any]) -> Callable[..., Any]:
+def _pushforward(f: Function) -> Function:
     return lambda x, v, *constants: jax.jvp(lambda x: f(x, *constants), (x,), (v,))
 
 
-_TRANSFORMS: dict[str, Callable[..., Any]] = {
+def _hvp(f: Function) -> Function:
+    pushed = _pushforward(jax.grad(f))
+    return lambda *args: pushed(*args)[1]
+
+
+_TRANSFORMS: dict[str, Function] = {
     "gradient": jax.grad,
     "value_and_gradient": jax.value_and_grad,
     "jacobian": _jacobian,

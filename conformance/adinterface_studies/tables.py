@@ -73,12 +73,10 @@ TABLES = {
     ),
     "special": Table(
         "Table: special functions over their whole domain",
-        "A cell is `worst error in float64; in float32; cost`. The error is the largest relative"
-        " one of the value and all derivatives, beyond the effect of rounding the arguments; ✓"
-        " means at most the dtype's precision. The share of refused or NaN results is in brackets."
-        " The cost is the processor time of a prepared value and gradient, as a multiple of the"
-        " time of NumPy or SciPy for the value.",
-        "functions --sweep --dtype float64 --dtype float32 --costs",
+        "A cell is `worst error in float64; in float32`. The error is the largest relative one of"
+        " the value and all derivatives, beyond the effect of rounding the arguments; ✓ means at"
+        " most the dtype's precision. The share of refused or NaN results is in brackets.",
+        "functions --sweep --dtype float64 --dtype float32",
     ),
     "benchmark": Table(
         "Table: time of every call",

@@ -87,9 +87,7 @@ def _swept(options: argparse.Namespace, backends: Sequence[AutoBackend]) -> int:
     ]
     # Differences of numbers that are nearly alike say nothing of the tails.
     engines = [backend for backend in backends if find(backend).library is not None]
-    findings = sweep.run(
-        chosen, engines, options.points, dtypes=options.dtype or ["float64"], costs=options.costs
-    )
+    findings = sweep.run(chosen, engines, options.points, dtypes=options.dtype or ["float64"])
     for finding in findings:
         if finding.wrong:
             print(finding)
@@ -121,11 +119,6 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         choices=["float64", "float32"],
         help="with --sweep: float64",
-    )
-    parser.add_argument(
-        "--costs",
-        action="store_true",
-        help="with --sweep: the cost of value and gradient in SciPy values",
     )
     parser.add_argument(
         "--points",

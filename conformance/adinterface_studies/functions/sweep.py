@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +32,7 @@ from adinterface import (
 from adinterface.core.contract.registry import find
 
 from ..progress import steps
-from .exact import DIGITS, FUNCTIONS, GROUPS, Undefined
+from .exact import FUNCTIONS, GROUPS, Undefined
 from .points import points
 
 TOLERANCE = 1e-9
@@ -78,9 +77,6 @@ class Finding:
     #: The words of the first refusal.
     words: str = ""
     dtype: str = "float64"
-    #: The time of a prepared value and gradient, in times of SciPy's value alone; None where it was
-    #: not measured.
-    cost: float | None = None
 
     def __str__(self) -> str:
         what = "its value" if self.by < 0 else f"its derivative by argument {self.by}"
@@ -98,34 +94,27 @@ def references(
     them.
     """
     exact = FUNCTIONS[name]
-    return tuple(
-        [None if f is None else _reference(f, args, epsilon) for f in (exact.value, *exact.slopes)]
-    )
+    with mp.workdps(exact.digits):
+        point = [mpf(x) for x in args]
+        return tuple([f and _reference(f, point, epsilon) for f in (exact.value, *exact.slopes)])
 
 
-def _reference(f: Callable[..., Any], args: tuple[float, ...], epsilon: float) -> Reference:
-    wanted = _number(f, *map(mpf, args))
+def _reference(f: Callable[..., Any], point: list[Any], epsilon: float) -> Reference:
+    wanted = _number(f, *point)
     if wanted is None:
         return None
     spread = mpf(0)
-    for n, x in enumerate(args):
-        for sign in (1, -1):
-            moved = _number(
-                f,
-                *[
-                    mpf(y) * (1 + sign * mpf(epsilon)) if n == m else mpf(y)
-                    for m, y in enumerate(args)
-                ],
-            )
-            if x and moved is not None and not mp.isinf(moved) and not mp.isinf(wanted):
+    for n, x in enumerate(point):
+        for sign in (1, -1) if x else ():
+            moved = _number(f, *point[:n], x * (1 + sign * mpf(epsilon)), *point[n + 1 :])
+            if moved is not None and not mp.isinf(moved) and not mp.isinf(wanted):
                 spread = max(spread, abs(moved - wanted))
     return wanted, spread
 
 
 def _number(f: Callable[..., Any], *args: Any) -> Any:
     try:
-        with mp.workdps(DIGITS):
-            found = f(*args)
+        found = f(*args)
     except (Undefined, ZeroDivisionError, ValueError, OverflowError, mp.NoConvergence):
         return None
     return None if mp.isnan(found) or mp.im(found) != 0 else mp.re(found)
@@ -351,88 +340,16 @@ def run(
     limit: int,
     *,
     dtypes: Sequence[str] = ("float64",),
-    costs: bool = False,
 ) -> list[Finding]:
-    """Every function on every backend that offers it; with what it costs, if that is asked for."""
+    """Every function on every backend that offers it."""
     found: list[Finding] = []
     with steps(len(names), "special functions") as advance:
         for name in names:
             for backend in backends:
                 for dtype in dtypes if offered(name, backend) else ():
-                    findings = sweep(name, backend, limit, dtype)
-                    if costs and dtype == "float64":
-                        findings[0].cost = cost(name, backend)
-                    found += findings
+                    found += sweep(name, backend, limit, dtype)
             advance(name)
     return found
-
-
-#: How often the time of a call is taken, and of how many numbers.
-_ROUNDS, _SIZE = 7, 10_000
-
-#: No function is timed for longer than about so many seconds.
-_LONGEST = 3.0
-
-
-def cost(name: str, backend: AutoBackend) -> float | None:
-    """How long a prepared value and gradient takes for ordinary numbers, in times of SciPy's value
-    alone.
-
-    The fastest of interleaved rounds; of fewer numbers where these would take too long. None where
-    the engine has no derivative by any argument.
-    """
-    f = numpy_code(name)
-    columns = points(name, FUNCTIONS[name].axes, 1_000)
-    ordinary = np.logical_and.reduce(
-        [(np.abs(column) > 0.01) & (np.abs(column) < 50) for column in columns]
-    )
-    with np.errstate(all="ignore"):
-        ordinary &= np.isfinite(f(*columns))
-    by = tuple([n for n, slope in enumerate(FUNCTIONS[name].slopes) if slope is not None])
-    positive = np.logical_and.reduce([ordinary, *[column > 0 for column in columns]])
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        # where some of the numbers are refused, of those that are everywhere defined
-        for there in (ordinary, positive):
-            chosen = [column[there] for column in columns]
-            found = _timed(name, backend, chosen, by, _PADDED)
-            if found is not None:
-                ratio, once = found
-                # much of which does not grow with the numbers
-                if once * _SIZE / _PADDED < _LONGEST / 2 or once < 0.1:
-                    ratio, _ = _timed(name, backend, chosen, by, _SIZE) or found
-                return ratio
-    return None
-
-
-def _timed(
-    name: str, backend: AutoBackend, columns: Sequence[Array], by: tuple[int, ...], size: int
-) -> tuple[float, float] | None:
-    """The cost of so many numbers, and the seconds of one call; None where the engine refuses."""
-    f = numpy_code(name)
-    chosen = [np.resize(column, size) for column in columns]
-    args = _marked(chosen, by)
-    try:
-        call = _compiled(name, backend, "float64", by, size)
-        call(*args)
-    except (
-        NumpyCodeError,
-        NotImplementedError,
-        ValueError,
-    ):  # by one of the arguments, or for some of the numbers
-        return None
-    both: list[Callable[[], Any]] = [lambda: call(*args), lambda: f(*chosen)]
-    fastest = [np.inf, np.inf]
-    begun = time.perf_counter()
-    for _ in range(_ROUNDS):
-        for n, timed in enumerate(both):
-            # others may use the machine, too, and stop a long call more than a short one
-            start = time.process_time()
-            timed()
-            fastest[n] = min(fastest[n], time.process_time() - start)
-        if time.perf_counter() - begun > _LONGEST:
-            break
-    return fastest[0] / fastest[1], fastest[0]
 
 
 # The table
@@ -470,14 +387,11 @@ def markdown(findings: Sequence[Finding]) -> str:
 
 
 def _cell(findings: Sequence[Finding]) -> str:
-    """What a backend makes of a function: in each dtype, and what it costs."""
+    """What a backend makes of a function in each dtype."""
     of_dtypes: dict[str, list[Finding]] = {}
     for finding in findings:
         of_dtypes.setdefault(finding.dtype, []).append(finding)
-    words = [_in_words(dtype, own) for dtype, own in of_dtypes.items()]
-    return "; ".join(
-        [*words, *[f"{_short(finding.cost)}x" for finding in findings if finding.cost is not None]]
-    )
+    return "; ".join([_in_words(dtype, own) for dtype, own in of_dtypes.items()])
 
 
 def _in_words(dtype: str, findings: Sequence[Finding]) -> str:
@@ -496,8 +410,3 @@ def _in_words(dtype: str, findings: Sequence[Finding]) -> str:
     )
     size = "✓" if worst < PRECISIONS[dtype].epsilon else f"{worst:.0e}"
     return size + (f" ({max(refused, 0.01):.0%} refused)" if refused else "")
-
-
-def _short(ratio: float) -> str:
-    """Two digits."""
-    return f"{ratio:.1f}" if ratio < 9.95 else f"{float(f'{ratio:.1e}'):.0f}"

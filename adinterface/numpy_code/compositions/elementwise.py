@@ -101,7 +101,7 @@ def _without_nan(xp: ModuleType, a: Any, b: Any) -> tuple[Array, Array]:
 @composition("fmod")
 def fmod(xp: ModuleType, a: Any, b: Any) -> Array:
     a, b = promoted(xp, a, b)
-    magnitude = xp.remainder(xp.abs(a), xp.abs(b))
+    magnitude = xp.remainder(xp.where(a < 0, -a, a), xp.abs(b))  # of abs there is no slope at 0
     return xp.where(a < 0, -magnitude, magnitude)
 
 

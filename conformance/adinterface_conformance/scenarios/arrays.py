@@ -113,31 +113,15 @@ _SECOND = (hvp, gradient_and_hvp, hessian, value_gradient_and_hessian, diagonal_
 _X4 = some(4)
 
 _to_number = [
-    *array_to_number(
-        "arrays/powers-of-a-vector", powers, _X4, **_powers(_X4), operators=_FIRST + _SECOND
-    ),
-    *array_to_number(
-        "arrays/rosenbrock",
-        rosenbrock,
-        _X4,
-        **_rosenbrock(_X4),
-        operators=(value_and_gradient, hvp, hessian),
-    ),
-    *array_to_number(
-        "arrays/quadratic-form",
-        quadratic_form,
-        _X4,
-        **_quadratic_form(_X4),
-        operators=(linearize, gradient_and_hvp, value_gradient_and_hessian),
-    ),
-    *array_to_number(
-        "arrays/product-of-all",
-        product_of_all,
-        _X4,
-        **_product_of_all(_X4),
-        operators=(gradient, diagonal_hessian),
-    ),
-]
+    *array_to_number("arrays/powers-of-a-vector", powers, _X4, **_powers(_X4),
+        operators=_FIRST + _SECOND),
+    *array_to_number("arrays/rosenbrock", rosenbrock, _X4, **_rosenbrock(_X4),
+        operators=(value_and_gradient, hvp, hessian)),
+    *array_to_number("arrays/quadratic-form", quadratic_form, _X4, **_quadratic_form(_X4),
+        operators=(linearize, gradient_and_hvp, value_gradient_and_hessian)),
+    *array_to_number("arrays/product-of-all", product_of_all, _X4, **_product_of_all(_X4),
+        operators=(gradient, diagonal_hessian)),
+]  # fmt: skip
 
 # To an array, for each pair of ranks
 # ---------------------------------------------------------------------------------
@@ -181,22 +165,12 @@ _X3, _X33, _EYE = some(3), some(3, 3), np.eye(3)
 _SIN, _COS = np.sin(_X3), np.cos(_X3)
 
 _to_array = [
-    *array_to_array(
-        "arrays/outer-waves",
-        outer_waves,
-        _X3,
-        value=np.outer(_SIN, _COS),
-        slope=np.einsum("ik,i,j->ijk", _EYE, _COS, _COS)
-        - np.einsum("jk,i,j->ijk", _EYE, _SIN, _SIN),
-    ),
-    *array_to_array(
-        "arrays/squared-matrix",
-        squared_matrix,
-        _X33,
-        value=_X33 @ _X33,
-        slope=np.einsum("ik,lj->ijkl", _EYE, _X33) + np.einsum("ik,jl->ijkl", _X33, _EYE),
-    ),
-]
+    *array_to_array("arrays/outer-waves", outer_waves, _X3, value=np.outer(_SIN, _COS),
+        slope=np.einsum("ik,i,j->ijk", _EYE, _COS, _COS) - np.einsum("jk,i,j->ijk", _EYE, _SIN,
+        _SIN)),
+    *array_to_array("arrays/squared-matrix", squared_matrix, _X33, value=_X33 @ _X33,
+        slope=np.einsum("ik,lj->ijkl", _EYE, _X33) + np.einsum("ik,jl->ijkl", _X33, _EYE)),
+]  # fmt: skip
 
 # Constants and keywords
 # ----------------------------------------------------------------------------------------------
@@ -218,13 +192,8 @@ _CURVE = 3 * (-_A * np.sin(_X3) + 12 * _X3)
 
 _CONSTANTS: list[tuple[Operator, Any, tuple[Any, ...], Any, dict[str, Any]]] = [
     (gradient, total_mixture, (_X3,), (_SLOPE, *_NONES), {}),
-    (
-        value_and_gradient,
-        total_mixture,
-        (_X3,),
-        (np.asarray(np.sum(_VALUE)), (_SLOPE, *_NONES)),
-        {},
-    ),
+    (value_and_gradient, total_mixture, (_X3,), (np.asarray(np.sum(_VALUE)), (_SLOPE, *_NONES)),
+        {}),
     (jacobian, mixture, (_X3,), (np.diag(_SLOPE), *_NONES), {}),
     (value_and_jacobian, mixture, (_X3,), (_VALUE, (np.diag(_SLOPE), *_NONES)), {}),
     (pullback, mixture, (_X3,), (_VALUE, (_SLOPE * _A, *_NONES)), {"seed": _A}),
@@ -233,15 +202,10 @@ _CONSTANTS: list[tuple[Operator, Any, tuple[Any, ...], Any, dict[str, Any]]] = [
     (hvp, total_mixture, (_X3, _A), _CURVE * _A, {}),
     (gradient_and_hvp, total_mixture, (_X3, _A), (_SLOPE, _CURVE * _A), {}),
     (hessian, total_mixture, (_X3,), np.diag(_CURVE), {}),
-    (
-        value_gradient_and_hessian,
-        total_mixture,
-        (_X3,),
-        (np.asarray(np.sum(_VALUE)), _SLOPE, np.diag(_CURVE)),
-        {},
-    ),
+    (value_gradient_and_hessian, total_mixture, (_X3,), (np.asarray(np.sum(_VALUE)), _SLOPE,
+        np.diag(_CURVE)), {}),
     (diagonal_hessian, total_mixture, (_X3,), (_CURVE, *_NONES), {}),
-]
+]  # fmt: skip
 
 _constants = [
     scenario(
@@ -280,40 +244,18 @@ def squares_of_no_rows(x: Any) -> Any:
 _NO, _NO_SQUARE, _E03 = np.zeros((2, 0)), np.zeros((2, 0, 2, 0)), np.zeros((0, 3))
 
 _empty = [
-    *array_to_number(
-        "empty/total",
-        total_of_sines_and_one,
-        _NO,
-        value=1.0,
-        slope=_NO,
-        curve=_NO_SQUARE,
-        operators=(gradient, value_and_gradient, pullback, hvp, hessian, diagonal_hessian),
-        tags={"empty"},
-    ),
+    *array_to_number("empty/total", total_of_sines_and_one, _NO, value=1.0, slope=_NO,
+        curve=_NO_SQUARE, operators=(gradient, value_and_gradient, pullback, hvp, hessian,
+        diagonal_hessian), tags={"empty"}),
     *array_to_array("empty/sines", sines, _NO, value=_NO, slope=_NO_SQUARE, tags={"empty"}),
-    *array_to_array(
-        "empty/no-rows", squares_of_no_rows, _X3, value=np.zeros(0), slope=_E03, tags={"empty"}
-    ),
-    scenario(
-        "empty/beside-a-full-one-by-jacobian",
-        jacobian,
-        beside_an_empty_one,
-        (_X3, _E03),
-        {
-            "y": (np.diag(_COS), np.zeros((3, 0, 3))),
-            "e": (np.zeros((0, 3, 3)), np.zeros((0, 3, 0, 3))),
-        },
-        tags={"empty", "tree"},
-    ),
-    scenario(
-        "empty/beside-a-full-one-by-pullback",
-        pullback,
-        beside_an_empty_one,
-        (_X3, _E03),
-        ({"y": _SIN, "e": _E03}, (_COS * _A, _E03 + np.sum(_A * _SIN))),
-        seed={"y": _A, "e": _E03},
-        tags={"empty", "tree"},
-    ),
-]
+    *array_to_array("empty/no-rows", squares_of_no_rows, _X3, value=np.zeros(0), slope=_E03,
+        tags={"empty"}),
+    scenario("empty/beside-a-full-one-by-jacobian", jacobian, beside_an_empty_one, (_X3, _E03),
+        {"y": (np.diag(_COS), np.zeros((3, 0, 3))), "e": (np.zeros((0, 3, 3)),
+        np.zeros((0, 3, 0, 3)))}, tags={"empty", "tree"}),
+    scenario("empty/beside-a-full-one-by-pullback", pullback, beside_an_empty_one, (_X3, _E03),
+        ({"y": _SIN, "e": _E03}, (_COS * _A, _E03 + np.sum(_A * _SIN))), seed={"y": _A, "e": _E03},
+        tags={"empty", "tree"}),
+]  # fmt: skip
 
 SCENARIOS = [*_to_number, *_ranks, *_to_array, *_constants, *_empty]

@@ -126,51 +126,27 @@ _PRODUCT_HESSIAN = np.prod(_X) / np.outer(_X, _X) * (1 - np.eye(5))
 
 _ROWS: list[tuple[str, Operator, Callable[..., Any], tuple[Any, ...], Any, set[str]]] = [
     ("product", gradient, product, (_X,), (np.prod(_X) / _X,), set()),
-    (
-        "product-and-value",
-        value_and_gradient,
-        product,
-        (_X,),
-        (scalar(float(np.prod(_X))), (np.prod(_X) / _X,)),
-        set(),
-    ),
+    ("product-and-value", value_and_gradient, product, (_X,),
+        (scalar(float(np.prod(_X))), (np.prod(_X) / _X,)), set()),
     ("product-by-hessian", hessian, product, (_X,), _PRODUCT_HESSIAN, set()),
     ("product-by-hvp", hvp, product, (_X, _X), _PRODUCT_HESSIAN @ _X, set()),
-    (
-        "running-products",
-        jacobian,
-        running_products,
-        (_X,),
-        (np.tril(np.outer(_RUNNING, 1 / _X)),),
-        set(),
-    ),
-    (
-        "products-from-behind",
-        jacobian,
-        products_from_behind,
-        (_X,),
-        (np.triu(np.outer(_BEHIND, 1 / _X)),),
-        set(),
-    ),
+    ("running-products", jacobian, running_products, (_X,), (np.tril(np.outer(_RUNNING, 1 / _X)),),
+        set()),
+    ("products-from-behind", jacobian, products_from_behind, (_X,),
+        (np.triu(np.outer(_BEHIND, 1 / _X)),), set()),
     ("recurrence", gradient, recurrence, (_X,), (_recurrence_slopes(_X),), set()),
     ("checkpointed", gradient, checkpointed, (_X,), (_recurrence_slopes(_X),), set()),
     ("checkpointed-by-hvp", hvp, checkpointed, (_X, _X), None, set()),
     ("horner", value_and_gradient, horner, (_C, 1.3), _HORNER, set()),
-    (
-        "tree-in-the-carry",
-        gradient,
-        compound,
-        ({"start": 2.0}, _RATES),
-        ({"start": _SLOPES[0]}, _SLOPES[1]),
-        {"tree"},
-    ),
+    ("tree-in-the-carry", gradient, compound, ({"start": 2.0}, _RATES),
+        ({"start": _SLOPES[0]}, _SLOPES[1]), {"tree"}),
     ("loop-in-a-loop", derivative, nested, (1.1,), 8 * 1.1**7, set()),
     ("loop-in-a-loop-by-second-derivative", second_derivative, nested, (1.1,), 56 * 1.1**6, set()),
     ("cond-above", derivative, above_or_below, (1.5,), 3.0, set()),
     ("cond-below", derivative, above_or_below, (-1.5,), -3.0, set()),
     ("switch", derivative, one_of_three, (1.5,), 3 * 1.5**2, set()),
     ("while-loop", derivative, until_it_is_large, (2.0,), 8 * 2.0**7, set()),
-]
+]  # fmt: skip
 
 SCENARIOS = [
     scenario(f"loops/{name}", operator, f, args, expected, tags={"loop", *tags})

@@ -67,13 +67,13 @@ ELEMENTARY: list[tuple[str, float, Any, Any, Any]] = [
     ("sqrt", 0.7, 0.7**0.5, 0.5 * 0.7**-0.5, -0.25 * 0.7**-1.5),
     ("square", 0.7, 0.49, 1.4, 2.0),
     ("abs", -0.7, 0.7, -1.0, 0.0),
-]
+]  # fmt: skip
 
 # Each asks another pair of operators, so that the table is short and every pairing occurs.
 _ASKED: list[tuple[Operator, ...]] = [
     (derivative, value_derivative_and_second_derivative),
     (value_and_derivative, second_derivative),
-]
+]  # fmt: skip
 
 _elementary = [
     each
@@ -169,80 +169,30 @@ _T, _E = 0.7, float(np.exp(-0.7))
 _FREQUENCIES = array(1, 2, 5)
 
 _values = [
-    *of_a_number(
-        "numbers/circle",
-        circle,
-        _T,
-        value=array(np.cos(_T), np.sin(_T)),
-        slope=array(-np.sin(_T), np.cos(_T)),
-        curve=array(-np.cos(_T), -np.sin(_T)),
-    ),
-    *of_a_number(
-        "numbers/powers",
-        powers,
-        scalar(2.0),
-        value=array(2, 4, 8, 16),
-        slope=array(1, 4, 12, 32),
-        curve=array(0, 2, 12, 48),
-        operators=(value_and_derivative, second_derivative),
-    ),
-    *of_a_number(
-        "numbers/rotation",
-        rotation,
-        _T,
-        value=_rotated(_T),
-        slope=_rotated(_T + np.pi / 2),
-        curve=-_rotated(_T),
-        operators=(derivative, value_derivative_and_second_derivative),
-    ),
-    *of_a_number(
-        "numbers/position-and-energy",
-        position_and_energy,
-        _T,
+    *of_a_number("numbers/circle", circle, _T, value=array(np.cos(_T), np.sin(_T)),
+        slope=array(-np.sin(_T), np.cos(_T)), curve=array(-np.cos(_T), -np.sin(_T))),
+    *of_a_number("numbers/powers", powers, scalar(2.0), value=array(2, 4, 8, 16),
+        slope=array(1, 4, 12, 32), curve=array(0, 2, 12, 48),
+        operators=(value_and_derivative, second_derivative)),
+    *of_a_number("numbers/rotation", rotation, _T, value=_rotated(_T),
+        slope=_rotated(_T + np.pi / 2), curve=-_rotated(_T),
+        operators=(derivative, value_derivative_and_second_derivative)),
+    *of_a_number("numbers/position-and-energy", position_and_energy, _T,
         value={"position": array(_T, _T**2), "energy": (_E, 3 * _T)},
         slope={"position": array(1, 2 * _T), "energy": (-_E, 3.0)},
-        curve={"position": array(0, 2), "energy": (_E, 0.0)},
-        tags={"tree"},
-    ),
-    *of_a_number(
-        "numbers/nothing-at-all",
-        nothing_at_all,
-        _T,
-        value=np.zeros((0, 2)),
-        slope=np.zeros((0, 2)),
-        curve=np.zeros((0, 2)),
-        operators=(derivative, second_derivative),
-        tags={"empty"},
-    ),
-    scenario(
-        "numbers/waves-of-constant-frequencies",
-        derivative,
-        scaled_waves,
-        (_T, Constant(_FREQUENCIES)),
-        _FREQUENCIES * np.cos(_FREQUENCIES * _T),
-    ),
-    scenario(
-        "numbers/curves-of-constant-frequencies",
-        second_derivative,
-        scaled_waves,
-        (_T, Constant(_FREQUENCIES)),
-        -(_FREQUENCIES**2) * np.sin(_FREQUENCIES * _T),
-    ),
-    scenario(
-        "numbers/one-direction-of-a-circle",
-        pushforward,
-        circle,
-        (_T,),
-        (array(np.cos(_T), np.sin(_T)), array(-2 * np.sin(_T), 2 * np.cos(_T))),
-        tangents=(2.0,),
-    ),
-    scenario(
-        "numbers/two-numbers",
-        value_and_gradient,
-        lambda a, b: a * array_namespace(a, b).exp(a * b),
-        (0.5, 0.8),
-        (float(0.5 * np.exp(0.4)), (float(1.4 * np.exp(0.4)), float(0.25 * np.exp(0.4)))),
-    ),
-]
+        curve={"position": array(0, 2), "energy": (_E, 0.0)}, tags={"tree"}),
+    *of_a_number("numbers/nothing-at-all", nothing_at_all, _T, value=np.zeros((0, 2)),
+        slope=np.zeros((0, 2)), curve=np.zeros((0, 2)), operators=(derivative, second_derivative),
+        tags={"empty"}),
+    scenario("numbers/waves-of-constant-frequencies", derivative, scaled_waves,
+        (_T, Constant(_FREQUENCIES)), _FREQUENCIES * np.cos(_FREQUENCIES * _T)),
+    scenario("numbers/curves-of-constant-frequencies", second_derivative, scaled_waves,
+        (_T, Constant(_FREQUENCIES)), -(_FREQUENCIES**2) * np.sin(_FREQUENCIES * _T)),
+    scenario("numbers/one-direction-of-a-circle", pushforward, circle, (_T,),
+        (array(np.cos(_T), np.sin(_T)), array(-2 * np.sin(_T), 2 * np.cos(_T))), tangents=(2.0,)),
+    scenario("numbers/two-numbers", value_and_gradient, lambda a,
+        b: a * array_namespace(a, b).exp(a * b), (0.5, 0.8),
+        (float(0.5 * np.exp(0.4)), (float(1.4 * np.exp(0.4)), float(0.25 * np.exp(0.4))))),
+]  # fmt: skip
 
 SCENARIOS = [*_elementary, *_wave(float, "number"), *_wave(scalar, "zero-d-array"), *_values]

@@ -209,7 +209,7 @@ _OPERATORS: list[tuple[Operator, Any, tuple[Any, ...], Any, dict[str, Any]]] = [
     (pullback, curve, (_T,), (_CURVE, _PULLED), {"seed": _SEED}),
     (pushforward, curve, (_T,), (_CURVE, _PUSHED), {"tangents": (_D,)}),
     (linearize, curve, (_T,), (_CURVE, _PUSHED), {"tangents": (_D,)}),
-]
+]  # fmt: skip
 
 _every_operator = [
     scenario(
@@ -336,15 +336,13 @@ _many = [
 ]
 
 _all: list[Scenario] = [
-    *(
-        scenario(f"trees/{name}", gradient, squares, (tree,), (slopes,))
-        for name, tree, slopes in _squares
-    ),
+    *(scenario(f"trees/{name}", gradient, squares, (tree,), (slopes,)) for name, tree,
+        slopes in _squares),
     *_models,
     *_every_operator,
     *_parts,
     *_many,
-]
+]  # fmt: skip
 
 
 def _tagged(each: Scenario) -> Scenario:

@@ -61,13 +61,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("sparse/laplacian", jacobian, laplacian, (_GRID,), (_laplacian(_GRID),)),
     Scenario("sparse/brusselator", jacobian, brusselator, (some(18, seed=34),)),
     Scenario("sparse/blocks", jacobian, blocks, (_GRID,)),
-    Scenario(
-        "sparse/holes", value_and_jacobian, holes, (_X,), ValueAndJacobian(holes(_X), (_holes(_X),))
-    ),
-    Scenario(
-        "sparse/minimal-surface", hessian, surface, (_GRID,), tags=frozenset({"second-order"})
-    ),
-    Scenario(
-        "sparse/branch", jacobian, cases, (_X,), tags=frozenset({"value-dependent", "control-flow"})
-    ),
-)
+    Scenario("sparse/holes", value_and_jacobian, holes, (_X,),
+        ValueAndJacobian(holes(_X), (_holes(_X),))),
+    Scenario("sparse/minimal-surface", hessian, surface, (_GRID,),
+        tags=frozenset({"second-order"})),
+    Scenario("sparse/branch", jacobian, cases, (_X,), tags=frozenset({"value-dependent",
+        "control-flow"})),
+)  # fmt: skip

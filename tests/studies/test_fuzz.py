@@ -9,10 +9,10 @@ import pytest
 from adinterface_autograd import AutogradBackend
 from adinterface_studies.__main__ import main
 from adinterface_studies.fuzz import search
+from adinterface_studies.fuzz import statements as st
 from adinterface_studies.fuzz.blocks import BLOCKS, OPERATORS
 from adinterface_studies.fuzz.judging import is_ours, wrong
 from adinterface_studies.fuzz.programs import PRELUDE, Program
-from adinterface_studies.fuzz.statements import CAPTURED, CAUGHT, STATIC
 from backends_table import BACKENDS
 
 from adinterface import AutoAutograd, AutoTorch, OutputError, gradient
@@ -71,7 +71,6 @@ def program_of(block, dtype, backend):
         f,
         (point,),
         (point,),
-        frozenset(),
     )
 
 
@@ -85,23 +84,25 @@ def test_a_block_alone_is_right_or_refused(name, backend):
             assert wrong(program) is None, str(program)
 
 
-#: A static value of each kind, by the name of what a statement asks.
-OPERANDS = {"word": "Constant('text')", "truth": "Constant(True)", "integer": "Constant(2)"}
-OPERANDS |= {"switch": "Constant(Switch(2))", "method": "Constant(Switch(2).raised)"}
-OTHERS = {"word": "Constant('word')", "truth": "Constant(False)", "integer": "Constant(3)"}
-OTHERS |= {"switch": "Constant(Switch(3))", "method": "Constant(Switch(3).raised)"}
+#: A static value of each kind, and another one, by what a statement asks.
+OPERANDS = {
+    st.word: ("Constant('text')", "Constant('word')"),
+    st.truth: ("Constant(True)", "Constant(False)"),
+    st.integer: ("Constant(2)", "Constant(3)"),
+    st.switch: ("Constant(Switch(2))", "Constant(Switch(3))"),
+    st.method: ("Constant(Switch(2).raised)", "Constant(Switch(3).raised)"),
+    st.number: ("np.array(0.7)", "-np.array(0.7)"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("check", ["taylor", "elsewhere", "outer"])
-@pytest.mark.parametrize("number", range(len(STATIC) + len(CAPTURED) + len(CAUGHT)))
+@pytest.mark.parametrize("number", range(len(st.STATIC) + len(st.CAPTURED) + len(st.CAUGHT)))
 def test_a_statement_of_a_theme_is_right_or_refused(number, check):
-    rule = (*STATIC, *CAPTURED, *CAUGHT)[number]
-    names = [fits.__name__ for fits in rule.operands]
-    point = ["np.array(0.7)" if name == "number" else "np.array([0.9, -0.5])" for name in names]
-    args = tuple(OPERANDS.get(name, text) for name, text in zip(names, point))
-    others = tuple(OTHERS.get(name, f"-{text}") for name, text in zip(names, point))
+    rule = (*st.STATIC, *st.CAPTURED, *st.CAUGHT)[number]
+    array = "np.array([0.9, -0.5])", "-np.array([0.9, -0.5])"
+    args, others = zip(*[OPERANDS.get(fits, array) for fits in rule.operands])
     letters = "abcd"[: len(args)]
-    deep = "@numpy_function(deep=True)\n" if rule in CAUGHT else ""
+    deep = "@numpy_function(deep=True)\n" if rule in st.CAUGHT else ""
     lines = [
         "xp = np" if deep else "xp = array_namespace(a)",
         *rule.text.format(*letters, n="t").split("\n"),
@@ -110,7 +111,7 @@ def test_a_statement_of_a_theme_is_right_or_refused(number, check):
         f"    {line}" for line in [*lines, "return xp.sum(t)"]
     )
     for backend in (AutoTorch(), AUTOGRAD):
-        program = Program(backend, "gradient", check, "", f, args, others, frozenset())
+        program = Program(backend, "gradient", check, "", f, args, others)
         assert wrong(program) is None, str(program)
 
 

@@ -143,11 +143,9 @@ add(
     bodies=1, order=1,
 )  # fmt: skip
 add(
-    "list",
-    "r = gradient(lambda d: total(F0(d[0]) * d[1]), B, [x, x])[0]\nx = r[0] - 0.5 * r[1]",
-    bodies=1,
-    order=1,
-)
+    "list", "r = gradient(lambda d: total(F0(d[0]) * d[1]), B, [x, x])[0]\nx = r[0] - 0.5 * r[1]",
+    bodies=1, order=1,
+)  # fmt: skip
 COUPLE = """
 @dataclass
 class Couple:
@@ -162,20 +160,17 @@ add(
 add(
     "back inside",
     "back = pullback(F0, B, x).back\nx = gradient(lambda t: total(back(t)[0] * t), B, x)[0]",
-    bodies=1,
-    order=2,
-)
+    bodies=1, order=2,
+)  # fmt: skip
 add(
     "push inside",
     "push = linearize(F0, B, x).push\nx = gradient(lambda t: total(push(t) * t), B, x)[0]",
     bodies=1, order=2,
 )  # fmt: skip
 add(
-    "own gradient",
-    "x = gradient(lambda t: total(F0(t)), B, x * 1.0)[0] * total(x)",
-    bodies=1,
+    "own gradient", "x = gradient(lambda t: total(F0(t)), B, x * 1.0)[0] * total(x)", bodies=1,
     order=1,
-)
+)  # fmt: skip
 
 # Rules
 # ------------------------------------------------------------------------------------------------
@@ -190,10 +185,9 @@ pushed.pushforward(lambda tangents, value, x: 2 * x * tangents[0])
 """)  # fmt: skip
 add("scalar rule", "x = curve(x)", "curve = scalar_rule(lambda x: x * x, lambda value, x: 2 * x)")
 add(
-    "host scalar rule",
-    "x = host_sine(x)",
+    "host scalar rule", "x = host_sine(x)",
     "host_sine = scalar_rule(np.sin, lambda value, x: array_namespace(x).cos(x))",
-)
+)  # fmt: skip
 add("host rule", "x = hosted(x)", """
 hosted = rule(host=True)(lambda x: np.cos(x))
 hosted.pullback(lambda cotangent, value, x: -cotangent * conj(array_namespace(x).sin(x)))
@@ -229,10 +223,9 @@ add(
     bodies=1,
 )
 add(
-    "scan checkpoint",
-    "x = scan(lambda c, s: (F0(c), None), x, None, length=3, checkpoint=1)[0]",
+    "scan checkpoint", "x = scan(lambda c, s: (F0(c), None), x, None, length=3, checkpoint=1)[0]",
     bodies=1,
-)
+)  # fmt: skip
 add("scan writes", """
 def step(c, s):
     c *= 0.5
@@ -242,15 +235,12 @@ x = x * c + y[0]
 """)  # fmt: skip
 add("fori_loop", "x = fori_loop(0, 2, lambda i, c: F0(c), x)", bodies=1)
 add(
-    "while_loop",
-    "x = while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, F0(c[1])), (0, x))[1]",
+    "while_loop", "x = while_loop(lambda c: c[0] < 2, lambda c: (c[0] + 1, F0(c[1])), (0, x))[1]",
     bodies=1,
-)
+)  # fmt: skip
 add(
-    "cond",
-    "x = cond(xp.sum(xp.abs(x) ** 2) < 100.0, F0, F1, x)",
-    bodies=2,
-)
+    "cond", "x = cond(xp.sum(xp.abs(x) ** 2) < 100.0, F0, F1, x)", bodies=2,
+)  # fmt: skip
 
 # Equations
 # ------------------------------------------------------------------------------------------------

@@ -1,11 +1,14 @@
-"""What is compared of random programs beside the laws of the kit."""
+"""What a random program imports: the classes of its arguments, and what is compared beside the laws
+of the kit.
+"""
 
 from __future__ import annotations
 
 import linecache
 import re
 import warnings
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from adinterface_conformance import CHECKS, Scenario
@@ -16,6 +19,28 @@ from adinterface_conformance.trees import assert_close, floating
 
 import adinterface
 from adinterface import AdinterfaceError, AutoAutograd, AutoBackend, AutoTorch
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+@dataclass
+class Layer:
+    weight: Any
+    bias: Any
+    name: Any = field(default="layer", metadata={"static": True})
+
+
+class Switch:
+    """A mutable setting with one integer: a static value that is compared by its contents."""
+
+    def __init__(self, power: int):
+        self.power = power
+
+    def raised(self, x: Any) -> Any:
+        return x**self.power
 
 
 def direction(x: Any) -> Any:

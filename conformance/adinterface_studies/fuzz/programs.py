@@ -27,7 +27,6 @@ from adinterface.core.operators.table import OperatorRow
 from adinterface.tools.facts import operator_rows
 
 from .blocks import BLOCKS, OPERATORS, Block, operator_text
-from .nodes import Switch
 from .statements import (
     CAPTURED,
     CAUGHT,
@@ -56,8 +55,7 @@ from threading import Thread
 
 import numpy as np
 from adinterface_conformance import Scenario
-from adinterface_studies.fuzz.judging import agreement, direction, elsewhere, law
-from adinterface_studies.fuzz.nodes import *
+from adinterface_studies.fuzz.judging import *
 
 from adinterface import *
 from adinterface.loops import *
@@ -107,8 +105,6 @@ class Program:
     f: str
     args: tuple[str, ...]
     others: tuple[str, ...]
-    #: The words of its parts.
-    parts: frozenset[str]
 
     def __str__(self) -> str:
         """The program, as one pastes it."""
@@ -244,7 +240,8 @@ class Scope:
         self.backend = backend
         self.setups: list[str] = []
         self.lines: list[str] = []
-        self.parts: set[str] = set()
+        #: Whether the derivative is not that of the value.
+        self.hooked = False
         self.values: dict[str, Any] = {"B": AutoAutograd()}
         exec(PRELUDE, self.values)
         self.known: dict[str, Any] = {}
@@ -253,7 +250,7 @@ class Scope:
             inside = arguments.with_leaves(arguments.point)[0][0]
             self.values[name] = inside
             for path, leaf in leaves_inside(arg, name):
-                if has_derivative(leaf) or type(leaf) in _KINDS:
+                if has_derivative(leaf) or any(own(leaf) for own in _OWN):
                     self.known[path] = eval(path, self.values)
         first = next(
             path
@@ -287,18 +284,13 @@ class Scope:
         return True
 
 
-_KINDS: dict[type, Fits] = {
-    int: integer, float: python, complex: python, str: word, bool: truth, Switch: switch,
-    types.MethodType: method,
-}  # fmt: skip
+#: What asks for Python's own values: they are used only there, for a namespace's functions take
+#: arrays.
+_OWN = (integer, python, word, truth, switch, method)
 
 
 def _fits(fits: Fits, value: Any) -> bool:
-    """Python numbers are used only where they are required: a namespace's functions take arrays."""
-    asked = _KINDS.get(type(value))
-    if asked is not None:
-        return fits is asked
-    return fits not in _KINDS.values() and fits(value)
+    return fits(value) and (fits in _OWN or not any(own(value) for own in _OWN))
 
 
 @st.composite
@@ -319,7 +311,6 @@ def statement(
             suits = rule.together(*[scope.known[operand] for operand in operands])
         text = rule.text if "{n}" in rule.text else f"{{n}} = {rule.text}"
         if suits and scope.tried(text.format(*operands, n=name), name):
-            scope.parts |= {rule.kind} - {""}
             return True
     return False
 
@@ -348,7 +339,7 @@ def composition(draw: st.DrawFn, scope: Scope, name: str) -> bool:
     if not scope.tried(f"{name} = {outermost}({operand})", name, text):
         return False
     scope.setups.append(text)
-    scope.parts |= written.parts
+    scope.hooked |= written.hooked
     return True
 
 
@@ -359,7 +350,7 @@ class _Chain:
         self.engine, self.name, self.kind = inner_of(scope.backend).name, name, kind
         self.setups: list[str] = []
         self.functions: list[str] = []
-        self.parts: set[str] = set()
+        self.hooked = False
 
     def chain(self, depth: int, order: int) -> st.SearchStrategy[str]:
         """The name of a function of one or two blocks."""
@@ -389,7 +380,7 @@ class _Chain:
         @st.composite
         def drawn(draw: st.DrawFn) -> str:
             block: Block = draw(st.sampled_from(fitting))
-            self.parts |= {block.name, *(["hook"] if block.hooked else [])}
+            self.hooked |= block.hooked
             names = [draw(self.chain(depth - 1, order - block.order)) for _ in range(block.bodies)]
             setup = ""
             if block.name in OPERATORS:
@@ -450,9 +441,9 @@ def programs(draw: st.DrawFn, backends: Sequence[AutoBackend]) -> Program | None
     program = Program(
         backend, row.name, "", "\n\n".join(scope.setups), source,
         tuple(_with_direction(row, [arg.text for arg in args])),
-        tuple(_with_direction(row, [arg.other for arg in args])), frozenset(scope.parts),
+        tuple(_with_direction(row, [arg.other for arg in args])),
     )  # fmt: skip
-    laws = [*(OF_HOOKS if "hook" in scope.parts else LAWS), *OWN]
+    laws = [*(OF_HOOKS if scope.hooked else LAWS), *OWN]
     stays = [name for name in laws if name in OWN or _holds(CHECKS[name], row, backend)]
     return dataclasses.replace(program, check=draw(st.sampled_from(stays)))
 

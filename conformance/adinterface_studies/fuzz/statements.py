@@ -7,99 +7,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import MethodType
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .nodes import Switch
+from .judging import Switch
 
 #: Which values an operand may have.
 Fits = Callable[[Any], bool]
-#: What is special about a statement: a branch on a value; something decided by a static value; a
-#: rule that captures what may be
-#: differentiated; an exception of NumPy code that is caught. A branch cannot be compiled, unless
-#: NumPy code is copied.
-Kind = Literal["", "branch", "static", "captured", "caught"]
 
-
-def real(x: Any) -> bool:
-    return not np.iscomplexobj(x)
-
-
-def every(x: Any) -> bool:
-    return True
-
-
-def some(x: Any) -> bool:
-    return bool(np.size(x))
-
-
-def filled(x: Any) -> bool:
-    """Real, and not empty."""
-    return real(x) and some(x)
-
-
-def rows(x: Any) -> bool:
-    return np.ndim(x) >= 1 and some(x)
-
-
-def real_rows(x: Any) -> bool:
-    return rows(x) and real(x)
-
-
-def vector(x: Any) -> bool:
-    return np.ndim(x) == 1 and some(x)
-
-
-def real_vector(x: Any) -> bool:
-    return vector(x) and real(x)
-
-
-def matrix(x: Any) -> bool:
-    return np.ndim(x) == 2 and some(x)
-
-
-def real_matrix(x: Any) -> bool:
-    return matrix(x) and real(x)
-
-
-def square(x: Any) -> bool:
-    return matrix(x) and real(x) and len(x) == x.shape[1]
-
-
-def complex_(x: Any) -> bool:
-    return bool(np.iscomplexobj(x)) and some(x)
-
-
-def integer(k: Any) -> bool:
-    """An integer of the structure, which is never an array."""
-    return type(k) is int
-
-
-def word(x: Any) -> bool:
-    return type(x) is str
-
-
-def truth(x: Any) -> bool:
-    return type(x) is bool
-
-
-def switch(x: Any) -> bool:
-    return type(x) is Switch
-
-
-def method(x: Any) -> bool:
-    return type(x) is MethodType
-
-
-def number(x: Any) -> bool:
-    """A real number, as an array without axes."""
-    return real(x) and np.ndim(x) == 0
-
-
-def python(x: Any) -> bool:
-    """A Python float or complex, as f gets it from a Constant or a keyword."""
-    return type(x) in (float, complex)
+every: Fits = lambda x: True
+some: Fits = lambda x: bool(np.size(x))
+real: Fits = lambda x: not np.iscomplexobj(x)
+filled: Fits = lambda x: real(x) and some(x)
+complex_: Fits = lambda x: not real(x) and some(x)
+#: A real number, as an array without axes.
+number: Fits = lambda x: real(x) and np.ndim(x) == 0
+rows: Fits = lambda x: np.ndim(x) >= 1 and some(x)
+real_rows: Fits = lambda x: rows(x) and real(x)
+vector: Fits = lambda x: np.ndim(x) == 1 and some(x)
+real_vector: Fits = lambda x: vector(x) and real(x)
+matrix: Fits = lambda x: np.ndim(x) == 2 and some(x)
+real_matrix: Fits = lambda x: matrix(x) and real(x)
+square: Fits = lambda x: real_matrix(x) and len(x) == x.shape[1]
+#: A Python float or complex, as f gets it from a Constant or a keyword.
+python: Fits = lambda x: type(x) in (float, complex)
+#: Static values; an integer of the structure is never an array.
+integer: Fits = lambda x: type(x) is int
+word: Fits = lambda x: type(x) is str
+truth: Fits = lambda x: type(x) is bool
+switch: Fits = lambda x: type(x) is Switch
+method: Fits = lambda x: type(x) is MethodType
 
 
 class Rule(NamedTuple):
@@ -111,7 +49,6 @@ class Rule(NamedTuple):
     text: str
     operands: tuple[Fits, ...]
     together: Callable[..., bool] = lambda *values: True
-    kind: Kind = ""
 
 
 def _apart(*values: Any) -> bool:
@@ -126,21 +63,20 @@ def _away_from(*kinks: float) -> Callable[..., bool]:
 
 def _distinct(x: Any, *others: Any) -> bool:
     """No two numbers along any axis are close to each other."""
-    flat = np.sort(np.ravel(x))
-    return bool(np.all(np.diff(flat) > 0.06))
+    return bool(np.all(np.diff(np.sort(np.ravel(x))) > 0.06))
 
 
 def _same_shape(x: Any, y: Any) -> bool:
     return bool(np.shape(x) == np.shape(y))
 
 
-def _alike(x: Any, y: Any) -> bool:
-    """One shape and one dtype, as the cotangents of a rule and the values of a loop need."""
-    return bool(np.shape(x) == np.shape(y)) and np.asarray(x).dtype == np.asarray(y).dtype
-
-
 def _same_dtype(x: Any, y: Any) -> bool:
     return bool(np.asarray(x).dtype == np.asarray(y).dtype)
+
+
+def _alike(x: Any, y: Any) -> bool:
+    """One shape and one dtype, as the cotangents of a rule and the values of a loop need."""
+    return _same_shape(x, y) and _same_dtype(x, y)
 
 
 def _small(x: Any, *others: Any) -> bool:
@@ -292,8 +228,8 @@ RULES: tuple[Rule, ...] = (
         (square, real_matrix), lambda a, b: len(a) == len(b) and _small(a),
     ),
     # Python: branches on values, loops, functions, containers
-    Rule("if xp.sum({0}) > 0.25:\n    {n} = xp.sin({0})\nelse:\n    {n} = {0} * 2.0", (filled,), _sum_apart, "branch"),
-    Rule("{n} = {0}\nwhile xp.sum({n} * {n}) > 1.0:\n    {n} = {n} / 2", (filled,), kind="branch"),
+    Rule("if xp.sum({0}) > 0.25:\n    {n} = xp.sin({0})\nelse:\n    {n} = {0} * 2.0", (filled,), _sum_apart),
+    Rule("{n} = {0}\nwhile xp.sum({n} * {n}) > 1.0:\n    {n} = {n} / 2", (filled,)),
     Rule("{n} = {0}\nfor k in range({1}):\n    {n} = xp.sin({n} + k)", (filled, integer)),
     Rule("{n} = {0} ** {1}", (filled, integer), lambda x, k: _small(x)),
     Rule("{n} = {0}[{1} - {1}]", (rows, integer)),
@@ -324,7 +260,7 @@ SCALARS: tuple[Rule, ...] = (
 #: What a static value decides: which function, how often, which shape, which entries of a Jacobian.
 STATIC: tuple[Rule, ...] = (
     *[
-        Rule("{n} = " + text, (real, fits), together, "static")
+        Rule("{n} = " + text, (real, fits), together)
         for text, fits, together in (
             ("xp.sin({0}) if {1} == 'text' else {0} * 2.0", word, lambda *values: True),
             ("dict(text=xp.tanh, word=xp.cos).get({1}, xp.exp)({0})", word, _small),
@@ -336,7 +272,7 @@ STATIC: tuple[Rule, ...] = (
         )
     ],
     *[
-        Rule("{n} = " + text, (real_rows, fits), kind="static")
+        Rule("{n} = " + text, (real_rows, fits))
         for text, fits in (
             ("xp.flip({0}, axis=0) * {0} if {1} == 2 else {0} * {0}[0]", integer),
             ("{0}[-1] if {1} > 1 else xp.sum({0}, axis=0)", integer),
@@ -373,7 +309,7 @@ CAPTURED: tuple[Rule, ...] = (
         (filled, real), lambda x, y: _alike(x, y) and _sum_apart(x),
     ),
     *[
-        Rule(text, (real, real), _alike, "captured")
+        Rule(text, (real, real), _alike)
         for text in (
             "made = rule(lambda y: y * {1})\nmade.pullback(lambda w, v, y: w * {1})\n{n} = made({0})",
             "made = rule(lambda y: xp.sin(y) * {1})\n"
@@ -389,10 +325,10 @@ CAPTURED: tuple[Rule, ...] = (
     Rule(
         f"{_ITERATE}bent = lambda y, p: array_namespace(y, p).tanh(y / 3 + p) * {{1}} / 2\n"
         "{n} = fixed_point(bent, xp.zeros_like({0}), {0}, solver=iterate)",
-        (filled, filled), lambda x, y: _alike(x, y) and bool(np.all(np.abs(y) < 2)), "captured",
+        (filled, filled), lambda x, y: _alike(x, y) and bool(np.all(np.abs(y) < 2)),
     ),
-    Rule(_NEWTON.replace("{g}", "g(y)") + _CUBE.replace("{captured}", " - {1}"), (filled, filled), _alike, "captured"),
-    Rule(_NEWTON.replace("{g}", "float(g(y))") + _CUBE.replace("{captured}", " - {1}"), (number, number), _alike, "captured"),
+    Rule(_NEWTON.replace("{g}", "g(y)") + _CUBE.replace("{captured}", " - {1}"), (filled, filled), _alike),
+    Rule(_NEWTON.replace("{g}", "float(g(y))") + _CUBE.replace("{captured}", " - {1}"), (number, number), _alike),
 )  # fmt: skip
 
 
@@ -404,7 +340,7 @@ def _log_range(x: Any, *others: Any) -> bool:
 #: by Python itself.
 CAUGHT: tuple[Rule, ...] = (
     *[
-        Rule(text, (filled,), _sum_apart, "caught")
+        Rule(text, (filled,), _sum_apart)
         for text in (
             "try:\n    if np.sum({0}) > 0.25:\n        raise ValueError('large')\n    {n} = np.sin({0})\n"
             "except ValueError:\n    {n} = {0} ** 2",
@@ -420,10 +356,10 @@ CAUGHT: tuple[Rule, ...] = (
     Rule(
         "{n} = {0}\nfor _ in range(3):\n    try:\n        if np.sum({n}) > 0.25:\n            raise ValueError\n"
         "        {n} = {n} + 0.1\n    except ValueError:\n        {n} = {n} / 2\n        break",
-        (filled,), _sums_apart, "caught",
+        (filled,), _sums_apart,
     ),
     *[
-        Rule(text, (number,), _away_from(0.0), "caught")
+        Rule(text, (number,), _away_from(0.0))
         for text in (
             "try:\n    {n} = {0} + math.log({0})\nexcept ValueError:\n    {n} = 3.0 * {0}",
             "try:\n    y = math.sqrt({0})\nexcept ValueError:\n    y = {0} ** 2\nelse:\n    y = y + 1.0\n"
@@ -434,6 +370,6 @@ CAUGHT: tuple[Rule, ...] = (
     ],
     Rule(
         "try:\n    y = math.exp(1500.0 * {0}) * 0.0\nexcept OverflowError:\n    y = 1.0\n{n} = np.sin({0}) * (2.0 + y)",
-        (number,), _log_range, "caught",
+        (number,), _log_range,
     ),
 )  # fmt: skip

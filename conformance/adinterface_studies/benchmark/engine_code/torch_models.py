@@ -79,7 +79,7 @@ def _compiled(operator: str, f: Any, prepared: bool) -> Function | None:
 
     What torch has compiled it keeps at the code of f: that of a copy is compiled apart from ours.
     """
-    if not prepared:
+    if not prepared or operator not in _TRANSFORMS:
         return None
     code = f.__code__.replace()
     copied = FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)

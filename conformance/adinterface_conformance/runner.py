@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import platform
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -274,6 +275,8 @@ def _versions(backends: Iterable[AutoBackend]) -> dict[str, str]:
 # Showing
 # ------------------------------------------------------------------------------------------------
 
+#: How many kinds of failures a report shows: one screen.
+KINDS = 6
 _COLUMNS = {"passed": "green", "known": "yellow", "failed": "red", "unexpected": "magenta"}
 
 
@@ -296,8 +299,8 @@ def show(
     console: Any = None,
     save: Save = lambda outcomes: None,
 ) -> Run:
-    """Run the selection with a live table, a progress bar and immediate failures; without rich, as
-    plain text.
+    """Run the selection with a live table and a progress bar; without rich, as plain text. What is
+    not green is told at the end, by kind.
 
     done: the outcomes of a resumed run. save: called with the outcomes of each finished scenario.
     """
@@ -322,26 +325,21 @@ def show(
     def drawn() -> Any:
         return _rich("console").Group(_table(counts), progress)
 
-    def tell(findings: Iterable[tuple[str, str, str]]) -> None:
-        for status, where, detail in findings:
-            console.print(text.assemble((f"{status} ", _COLUMNS[status]), where), soft_wrap=True)
-            console.print(text(f"      {detail}"), soft_wrap=True)
-
     with live.Live(drawn(), console=console, refresh_per_second=8) as display:
 
         def seen(name: str, outcomes: list[Outcome]) -> None:
             save(outcomes)
-            tell(_failures(outcomes))
             for outcome in outcomes:
                 counts[outcome.backend][outcome.status] += 1
             progress.update(task, advance=1, description=name)
             display.update(drawn())
 
-        tell(_failures(done.outcomes))
         run(selection, done, jobs=jobs, limit=limit, seen=seen)
         progress.update(task, description="")
         display.update(drawn())
-    tell(_known_failures(done))
+    for status, where, detail in _findings(done):
+        console.print(text.assemble((f"{status} ", _COLUMNS[status]), where), soft_wrap=True)
+        console.print(text(f"      {detail}"), soft_wrap=True)
     for line in _ending(selection, done):
         console.print(text(line), soft_wrap=True)
     return done
@@ -350,7 +348,7 @@ def show(
 def _show_plainly(
     selection: Selection, done: Run, jobs: int, limit: float | None, save: Save
 ) -> Run:
-    """Plain lines: the progress, twenty times, and each failure; then the table."""
+    """Plain lines: the progress, twenty times; then the table."""
     total = sum(len(selection.names(backend)) for backend in selection.backends)
     start, count = time.perf_counter(), 0
 
@@ -358,29 +356,18 @@ def _show_plainly(
         nonlocal count
         count += 1
         save(outcomes)
-        tell(_failures(outcomes))
         if count * 20 // total > (count - 1) * 20 // total:
             print(f"{count}/{total} in {time.perf_counter() - start:.0f} s", flush=True)
 
-    def tell(findings: Iterable[tuple[str, str, str]]) -> None:
-        for status, where, detail in findings:
-            print(f"{status} {where}\n      {detail}", flush=True)
-
-    tell(_failures(done.outcomes))
     run(selection, done, jobs=jobs, limit=limit, seen=seen)
     rows = [("backend", *_COLUMNS)]
     rows += [(backend, *_cells(done.counts(backend))) for backend in done.backends]
     widths = [max(map(len, column)) for column in zip(*rows)]
-    for row in rows:
-        print(
-            "  ".join(
-                [
-                    row[0].ljust(widths[0]),
-                    *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:])),
-                ]
-            )
-        )
-    tell(_known_failures(done))
+    for name, *cells in rows:
+        numbers = [cell.rjust(width) for cell, width in zip(cells, widths[1:])]
+        print("  ".join([name.ljust(widths[0]), *numbers]))
+    for status, where, detail in _findings(done):
+        print(f"{status} {where}\n      {detail}")
     print(*_ending(selection, done), sep="\n")
     return done
 
@@ -399,26 +386,30 @@ def _table(counts: dict[str, Counter[str]]) -> Any:
     return table
 
 
-def _known_failures(done: Run) -> Iterator[tuple[str, str, str]]:
-    """Known failures by their reason, as status, place and detail."""
-    known: dict[tuple[str, str, str], list[Outcome]] = {}
-    for outcome in done.outcomes:
-        if outcome.status == "known":
-            known.setdefault((outcome.backend, outcome.reason, outcome.link), []).append(outcome)
-    for (backend, reason, link), outcomes in known.items():
-        names = sorted({outcome.scenario for outcome in outcomes})
-        where = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if names[4:] else "")
-        yield "known", f"{backend}: {reason}", f"{link}  ({where})"
+def _findings(done: Run) -> Iterator[tuple[str, str, str]]:
+    """What is not green, as status, place and detail: the largest kinds of it, known ones last.
 
-
-def _failures(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, str, str]]:
-    for outcome in outcomes:
-        if not outcome.good:
-            yield (
-                outcome.status,
-                f"{outcome.backend}: {outcome.scenario}, {outcome.check}",
-                outcome.message,
-            )
+    A kind is a known reason, or a check and its message without numbers.
+    """
+    kinds: dict[tuple[str, ...], list[Outcome]] = {}
+    for each in done.outcomes:
+        words = re.sub(r"\d+", "", each.message)[:60]
+        kind = (each.reason, each.link) if each.status == "known" else (each.check, words)
+        if each.status != "passed":
+            kinds.setdefault((each.backend, each.status, *kind), []).append(each)
+    ranked = sorted(kinds.values(), key=len, reverse=True)
+    for known in (False, True):
+        found = [each for each in ranked if (each[0].status == "known") is known]
+        for first, *others in found[:KINDS]:
+            names = {each.scenario for each in others} - {first.scenario}
+            scenarios = f"{first.scenario} and {len(names)} more" if names else first.scenario
+            where, detail = f"{scenarios}, {first.check}", first.message[:400]
+            if known:
+                where, detail = first.reason, f"{first.link}  ({scenarios})"
+            yield first.status, f"{first.backend}: {where}", detail
+        if left := sum(map(len, found[KINDS:])):
+            first = found[KINDS][0]
+            yield first.status, f"in other ways: {left} checks", "--json FILE has all outcomes."
 
 
 def _ending(selection: Selection, done: Run) -> Iterator[str]:

@@ -182,30 +182,47 @@ class Counting(nnx.Module):
         return (self.weight[...] * x).sum() ** 2
 
 
+class CountingTorch(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.register_buffer("calls", torch.zeros(1))
+
+    def forward(self, x):
+        self.calls += 1
+        return (self.weight * x).sum() ** 2
+
+
 @pytest.mark.parametrize("prepared", [False, True])
 @pytest.mark.parametrize("operator", [gradient, value_and_gradient])
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["module first", "buffers first"])
-def test_beside_a_module_that_f_writes_to(order, operator, prepared):
+@pytest.mark.parametrize(
+    ("backend", "module", "array"),
+    [(AutoJax(), Counting, jnp.arange), (AutoTorch(), CountingTorch, torch.arange)],
+    ids=["jax", "torch"],
+)
+def test_beside_a_module_that_f_writes_to(backend, module, array, order, operator, prepared):
     """What surrounds the call for the one hands on the arguments to what surrounds it for the
     other.
     """
-    module, buffers = Counting(), Duplicated(jnp.arange(3.0))
+    module, buffers = module(), Duplicated(array(3.0))
     args = [(module, buffers)[n] for n in order]
 
     def f(*args):
         return args[order.index(0)](args[order.index(1)])
 
     call = (
-        prepare(operator, f, AutoJax(), *args)
+        prepare(operator, f, backend, *args)
         if prepared
-        else lambda *args: operator(f, AutoJax(), *args)
+        else lambda *args: operator(f, backend, *args)
     )
-    result = call(*args)
-    gradients = result if operator is gradient else result.gradient
-    assert_tree(gradients[order.index(0)].weight[...], 6 * jnp.arange(3.0))
-    assert_tree(gradients[order.index(1)], 6 * jnp.ones(3))
-    assert_tree(buffers.gradient, 6 * jnp.ones(3))
-    assert float(module.calls[...]) == 1
+    for count in (1, 2):
+        result = call(*args)
+        gradients = result if operator is gradient else result.gradient
+        assert_tree(gradients[order.index(0)].weight[...], 6 * array(3.0))
+        assert_tree(gradients[order.index(1)], 6 * (array(3.0) * 0 + 1))
+        assert_tree(buffers.gradient, 6 * (array(3.0) * 0 + 1))
+        assert float(module.calls[...]) == count
 
 
 def test_one_wrapper_is_one_argument():

@@ -28,7 +28,7 @@ from .repairs.box import Box
 from .repairs.forward import ForwardNode
 from .repairs.functions import astype, conjugate
 from .repairs.reverse import ReverseNode
-from .repairs.traces import backward, new_trace, node_of, plain, unboxed
+from .repairs.traces import backward, new_trace, node_of, unboxed
 
 
 class AutogradBackend(Backend):
@@ -128,7 +128,7 @@ class AutogradBackend(Backend):
             outputs = tuple([unboxed(output, trace) for output in outputs])
             aux = aux.map(lambda array: unboxed(array, trace))
         tangents_out = tuple(
-            [None if node is None else _narrow(plain(node.g), y) for node, y in zip(nodes, outputs)]
+            [None if node is None else _narrow(node.g, y) for node, y in zip(nodes, outputs)]
         )
         return Pushforward(outputs, tangents_out, aux)
 

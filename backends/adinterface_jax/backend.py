@@ -64,7 +64,7 @@ class JaxBackend(Backend):
             nonlocal connected
             outputs, aux = function(*inner)
             # Under jit a constant is traced too, but not by the trace that follows the derivative.
-            connected = any(type(output) in {type(leaf) for leaf in inner} for output in outputs)
+            connected = not {*map(type, inner)}.isdisjoint(map(type, outputs))
             return outputs, aux
 
         outputs, transposed, aux = jax.vjp(seen, *leaves, has_aux=True)
@@ -73,12 +73,11 @@ class JaxBackend(Backend):
             # JAX transposes the derivative; its adjoint in the real inner product is the conjugate
             # of that.
             try:
-                gradients = transposed(tuple([_conj(c) for c in cotangents]))
+                return tuple(map(_conj, transposed(tuple(map(_conj, cotangents)))))
             except ValueError as error:
                 if _NO_WAY_BACK in str(error):
                     raise BackendError(_WHILE) from error
                 raise
-            return tuple([_conj(gradient) for gradient in gradients])
 
         back = _in_its_precision(transpose, outputs)
         return Pullback(outputs, aux, back, connected, lambda stacks: jax.vmap(back)(stacks))
@@ -160,11 +159,13 @@ def _in_its_precision(
 ) -> Callable[[Arrays], Arrays]:
     """A linear map of such arrays, also in a user's trace with 32 bits where the map has 64."""
 
+    dtypes = [like.dtype for like in likes]
+
     def applied(arrays: Arrays) -> Arrays:
-        if all(x.dtype == like.dtype for x, like in zip(arrays, likes)):
+        if [x.dtype for x in arrays] == dtypes:
             return linear(arrays)
         with jax.enable_x64(True):
-            results = linear(tuple([x.astype(like.dtype) for x, like in zip(arrays, likes)]))
+            results = linear(tuple([x.astype(dtype) for x, dtype in zip(arrays, dtypes)]))
         return tuple([x.astype(jax.dtypes.canonicalize_dtype(x.dtype)) for x in results])
 
     return applied

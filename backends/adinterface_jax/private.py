@@ -13,19 +13,12 @@ except ImportError:  # an array starts JAX, after which jax.distributed.initiali
 #: The attribute that holds an array's sharding; `sharding` is a Python property around it.
 SHARDING = "_sharding" if hasattr(ArrayImpl, "_sharding") else "sharding"
 
-try:
-    from jax._src.core import eval_trace, trace_ctx
+try:  # whether no transformation of JAX is at work in this thread
+    from jax._src.core import trace_state_clean as untraced
+except ImportError:
 
     def untraced() -> bool:
-        """Whether no transformation of JAX is at work in this thread."""
-        return trace_ctx.trace is eval_trace
-
-except ImportError:  # private names, which another release of JAX may not have
-
-    def untraced() -> bool:
-        """Whether no transformation of JAX is at work in this thread."""
-        # which is traced wherever code is compiled
-        return not isinstance(jnp.zeros(()), jax.core.Tracer)
+        return not isinstance(jnp.zeros(()), jax.core.Tracer)  # traced wherever code is compiled
 
 
 __all__ = ["SHARDING", "ArrayImpl", "untraced"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import autograd.numpy as anp
-import numpy as np
 from autograd.core import add_outgrads
 from autograd.tracer import isbox, trace_stack
 from autograd.util import toposort
@@ -76,16 +76,7 @@ def unboxed(x: Any, trace: int) -> Any:
         getattr(value, "dtype", None), "kind", ""
     ) == "O":
         raise given.listed()
-    return plain(value)
-
-
-def plain(value: Any) -> Any:
-    """An array of a subclass, which f may have captured, as a NumPy array; else unchanged."""
-    return (
-        value.view(np.ndarray)
-        if isinstance(value, np.ndarray) and type(value) is not np.ndarray
-        else value
-    )
+    return value
 
 
 def _suited(gradient: Any, node: Any) -> Any:
@@ -114,14 +105,15 @@ def backward(seeds: Sequence[tuple[Any, Any]], ends_at: Collection[Any] = ()) ->
     for end, cotangent in seeds:
         collected[end] = add_outgrads(collected.get(end), cotangent)
     results: dict[Any, Any] = {}
-    order = toposort(
-        _Sink([end for end, _ in seeds]), lambda node: () if node in ends_at else node.parents
-    )
+    parents: Any = attrgetter("parents")
+    if ends_at:
+        parents = lambda node: () if node in ends_at else node.parents
+    order = toposort(_Sink([end for end, _ in seeds]), parents)
     next(order)  # the sink itself
     for node in order:
         gradient = collected.pop(node)[0]
         if not node.parents or node in ends_at:
-            results[node] = plain(gradient)
+            results[node] = gradient
             continue
         contributions = node.vjp(gradient)
         if getattr(getattr(gradient, "dtype", None), "kind", "") == "c":

@@ -26,6 +26,7 @@ _MODULES = (
     "interpolate",
     "linalg",
     "ndimage",
+    "optimize",
     "signal",
     "sparse",
     "spatial",

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import scipy.interpolate as scipy_interpolate
+from scipy.interpolate import _fitpack_impl
 
 from ..core.contract.errors import NumpyCodeError
 from ..numpy_code.made_array import plain
@@ -690,6 +691,7 @@ def splint(a: Any, b: Any, tck: Any) -> Any:
 
 
 OURS |= {scipy_interpolate.splev: splev, scipy_interpolate.splint: splint}
+OURS |= {_fitpack_impl.splev: splev, _fitpack_impl.splint: splint}
 
 
 # Linear

@@ -702,8 +702,6 @@ def test_a_compiled_call_does_not_know_the_number_for_a_global_name():
 
 
 def test_a_compiled_call_names_what_it_does_not_know():
-    message = (
-        "goes on by the numbers of what is differentiated, which a compiled call does not know yet"
-    )
+    message = "brentq needs the numbers of its arguments, which a compiled call does not know yet"
     with pytest.raises(NumpyCodeError, match=message):
         jax.jit(lambda x: gradient(deep(a_root), AutoJax(), x)[0])(X)

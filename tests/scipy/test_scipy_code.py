@@ -112,7 +112,7 @@ def test_plain_arrays_go_to_scipy_itself():
         linalg.solve(S, B, assume_a="sym"), scipy.linalg.solve(S, B, assume_a="sym")
     )
     assert on_any_engine.linalg.LinAlgError is scipy.linalg.LinAlgError
-    assert on_any_engine.optimize is scipy.optimize
+    assert on_any_engine.constants is scipy.constants
     assert on_any_engine.special.jv(0, 1.0) == special.jv(0, 1.0)
     np.testing.assert_array_equal(on_any_engine.linalg.schur(S)[0], scipy.linalg.schur(S)[0])
     spline = interpolate.CubicSpline(X, B)
@@ -437,3 +437,17 @@ def test_functions_of_complex_numbers(name, backend):
 def test_the_digamma_function_of_complex_numbers_has_no_derivative_in_scipy(backend):
     with pytest.raises(NumpyCodeError, match=r"scipy\.special\.psi has no further derivative here"):
         gradient(numpy_function(lambda x: np.real(special.digamma(x + 0.5j))), backend, 0.7)
+
+
+@pytest.mark.parametrize("name", ["brentq", "brenth", "bisect", "ridder", "toms748"])
+def test_a_root_has_the_derivatives_of_the_implicit_function(name):
+    find = getattr(on_any_engine.optimize, name)
+    f = lambda p: find(lambda t, scale: scale * t**3 - p, 0.0, 3.0, (2.0,))
+    assert f(1.4) == pytest.approx(0.7 ** (1 / 3))
+    for backend in AutoTorch(), AutoAutograd(), AutoJax():
+        slope = lambda p, backend=backend: gradient(numpy_function(f), backend, p)[0]
+        assert slope(1.4) == pytest.approx(0.7 ** (1 / 3) / 4.2)
+        (second,) = gradient(slope, backend, 1.4)
+        assert second == pytest.approx(-2 / 9 * 0.7 ** (1 / 3) / 1.4**2)
+        with pytest.raises(NumpyCodeError, match=f"optimize.{name} takes NumPy code"):
+            gradient(f, backend, 1.4)

@@ -108,6 +108,10 @@ class Offered(_Around):
             return self._plainly(args, keywords)
         return made(self._ours(*lent(args), **lent(keywords)))
 
+    def __getitem__(self, key: Any) -> Offered:
+        """Of a function that is compiled for several types, that for one."""
+        return Offered(self.__wrapped__[key], self._ours)  # type: ignore[index]
+
 
 class _Unknown(Exception):
     """Numbers that an engine does not know yet."""

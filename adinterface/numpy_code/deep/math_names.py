@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import functools
+import importlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +17,11 @@ from ..array_like import arrays_in
 from ..made_array import array_of_engine, plain
 from ..python_numbers import checked, python_number
 from ..refusals import expression
-from .scipy_names import special
+
+
+def _special(name: str) -> Callable[..., Any]:
+    """A function of scipy.special, which is imported where it is needed."""
+    return lambda x: getattr(importlib.import_module("scipy.special"), name)(x)
 
 
 def _log(x: Any, *base: Any) -> Any:
@@ -87,14 +92,14 @@ _NUMPY = {
 _OURS: dict[str, Callable[..., Any]] = {
     "ceil": lambda x: int(np.ceil(x)),
     "dist": _dist,
-    "erf": lambda x: special("erf", x),
-    "erfc": lambda x: special("erfc", x),
+    "erf": _special("erf"),
+    "erfc": _special("erfc"),
     "floor": lambda x: int(np.floor(x)),
     "fsum": lambda values: sum(values),
-    "gamma": lambda x: special("gamma", x),
+    "gamma": _special("gamma"),
     "hypot": _hypot,
     "isclose": _isclose,
-    "lgamma": lambda x: special("gammaln", x),
+    "lgamma": _special("gammaln"),
     "ldexp": lambda x, i: x * 2.0**i,
     "log": _log,
     "modf": _modf,

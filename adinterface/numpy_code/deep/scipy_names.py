@@ -1,4 +1,4 @@
-"""The replacements of compiled SciPy functions by NumPy code."""
+"""What copied code of SciPy and scikit-learn needs in place of private functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.errors import ClosedFormWarning, levels_to_the_user
-from ..array import NumpyArray, known_numbers, settled_number
+from ..array import NumpyArray, known_numbers
 from ..made_array import array_of_engine, made, plain
 from .globals import Of
 from .plain import Same, assembled
@@ -19,94 +19,11 @@ from .plain import Same, assembled
 Function = Callable[..., Any]
 
 
-def special(name: str, *args: Any) -> Any:
-    """A function of scipy.special, which is imported where it is needed."""
-    return getattr(importlib.import_module("scipy.special"), name)(*args)
-
-
-#: By the name of a ufunc that scipy.stats has for itself, the same in functions that have
-#: derivatives.
-UFUNCS: dict[str, Function] = {
-    "_beta_pdf": lambda x, a, b: np.exp(
-        special("xlog1py", b - 1, -x) + special("xlogy", a - 1, x) - special("betaln", a, b)
-    ),
-    "_beta_ppf": lambda q, a, b: special("betaincinv", a, b, q),
-    "_binom_pmf": lambda x, n, p: np.exp(
-        _log_binomial(n, x) + special("xlogy", x, p) + special("xlog1py", n - x, -p)
-    ),
-    "_binom_cdf": lambda x, n, p: np.where(
-        x >= n, 1.0, special("betainc", np.maximum(n - np.floor(x), 0.5), np.floor(x) + 1, 1 - p)
-    ),
-    "_binom_sf": lambda x, n, p: np.where(
-        x >= n, 0.0, special("betainc", np.floor(x) + 1, np.maximum(n - np.floor(x), 0.5), p)
-    ),
-    "_nbinom_pmf": lambda x, n, p: np.exp(
-        _log_negative(x, n) + special("xlogy", n, p) + special("xlog1py", x, -p)
-    ),
-    "_nbinom_cdf": lambda x, n, p: special("betainc", n, np.floor(x) + 1, p),
-    "_nbinom_sf": lambda x, n, p: special("betainc", np.floor(x) + 1, n, 1 - p),
-    "_nbinom_mean": lambda n, p: n * (1 - p) / p,
-    "_nbinom_variance": lambda n, p: n * (1 - p) / p**2,
-    "_nbinom_skewness": lambda n, p: (2 - p) / np.sqrt(n * (1 - p)),
-    "_nbinom_kurtosis_excess": lambda n, p: 6 / n + p**2 / (n * (1 - p)),
-    "_cauchy_ppf": lambda q, loc, scale: loc - scale / np.tan(np.pi * q),
-    "_cauchy_isf": lambda q, loc, scale: loc + scale / np.tan(np.pi * q),
-    "_skewnorm_cdf": lambda x, loc, scale, a: (
-        special("ndtr", (x - loc) / scale) - 2 * special("owens_t", (x - loc) / scale, a)
-    ),
-    "powm1": lambda x, y: np.expm1(y * np.log(x)),
-    "_cosine_cdf": lambda x: np.where(
-        x < -np.pi, 0.0, np.where(x > np.pi, 1.0, (np.pi + x + np.sin(x)) / (2 * np.pi))
-    ),
-    "fdtr": lambda a, b, x: special("betainc", a / 2, b / 2, a * x / (a * x + b)),
-    "fdtrc": lambda a, b, x: special("betainc", b / 2, a / 2, b / (a * x + b)),
-    "chdtr": lambda v, x: special("gammainc", v / 2, x / 2),
-    "chdtrc": lambda v, x: special("gammaincc", v / 2, x / 2),
-    "pdtr": lambda k, m: special("gammaincc", np.floor(k) + 1, m),
-    "pdtrc": lambda k, m: special("gammainc", np.floor(k) + 1, m),
-    "_zeta": lambda x, q: special("zeta", x, q),
-    "i0e": lambda x: _scaled_bessel(x),
-}
-#: Functions for which ours replaces the engine's, too.
-_ALWAYS_OURS = frozenset({"i0e"})
-
-
-def _scaled_bessel(x: Any) -> Any:
-    """exp(-|x|) I0(x), at zero with the slope to its right: parameters of distributions are not
-    negative, and code has the other factor, exp(x).
-    """
-    near = np.where(np.abs(x) < 1, x, 0.0)
-    return np.where(
-        np.abs(x) < 1,
-        np.exp(np.where(near < 0, near, -near)) * special("i0", near),
-        special("i0e", x),
-    )
-
-
-def _log_binomial(n: Any, k: Any) -> Any:
-    return special("gammaln", n + 1) - special("gammaln", k + 1) - special("gammaln", n - k + 1)
-
-
-def _log_negative(k: Any, n: Any) -> Any:
-    return special("gammaln", n + k) - special("gammaln", k + 1) - special("gammaln", n)
-
-
-def ufunc_for(real: np.ufunc) -> Any:
-    """The replacement of a ufunc, which also takes lists with engine arrays."""
-    return Ufunc(
-        real, None if np.__dict__.get(real.__name__) is real else UFUNCS.get(real.__name__)
-    )
-
-
 class Ufunc(Same):
-    """A ufunc, perhaps with NumPy code in place of it; an engine's function, or a rule, is
-    preferred.
-    """
+    """A ufunc that also takes lists with engine arrays."""
 
-    def __init__(self, real: np.ufunc, ours: Function | None):
+    def __init__(self, real: np.ufunc):
         self.__wrapped__: np.ufunc = real
-        self._ours = ours
-        self._always = real.__name__ in _ALWAYS_OURS
         self.__doc__ = real.__doc__
 
     def __getattr__(self, name: str) -> Any:
@@ -120,67 +37,11 @@ class Ufunc(Same):
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if list in (kinds := [type(arg) for arg in args]) or tuple in kinds:
             args = tuple(map(assembled, args))
-        if self._ours is None:
-            return self.__wrapped__(*args, **keywords)
-        followed = array_of_engine(args)
-        if followed is None or (
-            not self._always and followed._engine.functions.has(self.__wrapped__)
-        ):
-            return self.__wrapped__(*args, **keywords)
-        return self._ours(*args)
+        return self.__wrapped__(*args, **keywords)
 
 
 #: The methods of a ufunc that take arrays.
 _OF_LISTS = frozenset({"accumulate", "outer", "reduce", "reduceat"})
-
-
-# Roots
-# ------------------------------------------------------------------------------------------------
-
-
-def root(real: Function, of: Of) -> Function:
-    """scipy.optimize.brentq and its kin: the root by SciPy, of the numbers; its derivative by steps
-    of Newton's.
-
-    Each step of the chord method r - f(r) / c adds one order of derivatives to those that are
-    right; four are taken, so a root has its derivatives up to the fourth order.
-    """
-
-    @functools.wraps(real)
-    def call(f: Any, a: Any, b: Any, args: Any = (), *others: Any, **keywords: Any) -> Any:
-        extra = args if isinstance(args, tuple) else (args,)
-        known = settled_number(extra)
-        numbers = lambda x: settled_number(f(x, *known))
-        options = {name: settled_number(value) for name, value in keywords.items()}
-        root = real(numbers, settled_number(a), settled_number(b), (), *others, **options)
-        at, rest = (root[0], root[1:]) if isinstance(root, tuple) else (root, None)
-        if array_of_engine((f(at, *extra),)) is None:
-            return root
-        slope = _slope(numbers, at)
-        if not np.isfinite(slope) or slope == 0:
-            raise ZeroDivisionError(
-                f"numpy_function: {real.__name__} found a root at which f has no slope: {at}"
-            )
-        for _ in range(4):
-            at = at - f(at, *extra) / slope
-        if rest is None:
-            return at
-        rest[0].root = at
-        return (at, *rest)
-
-    return call
-
-
-def _slope(f: Function, x: float) -> float:
-    """A derivative by differences, extrapolated: it need not be exact, since the function is zero
-    there.
-    """
-    step = 1e-3 * max(1.0, abs(x)) if abs(x) > 1e-2 else 1e-2 * max(abs(x), 1e-6)
-    rows = [[(f(x + h) - f(x - h)) / (2 * h)] for h in (step, step / 2, step / 4)]
-    for n in (1, 2):
-        for k in range(n, 3):
-            rows[k].append(rows[k][n - 1] + (rows[k][n - 1] - rows[k - 1][n - 1]) / (4**n - 1))
-    return float(rows[2][2])
 
 
 def by_comparisons(real: Function) -> Function:
@@ -251,46 +112,6 @@ def factor_of_covariance(real: Function) -> Function:
     return call
 
 
-# Kernel densities
-# ------------------------------------------------------------------------------------------------
-
-
-class KernelEstimate(Same):
-    """scipy.stats' sums of Gaussian densities around points, at others; `estimate[spec]` is
-    itself.
-    """
-
-    def __init__(self, real: Any, log: bool):
-        self.__wrapped__: Any = real
-        self._log = log
-
-    def __getitem__(self, spec: str) -> Function:
-        real = self.__wrapped__[spec]
-
-        def call(points: Any, values: Any, xi: Any, cho_cov: Any, dtype: Any) -> Any:
-            if array_of_engine((points, values, xi, cho_cov)) is None:
-                return made(real(*plain((points, values, xi, cho_cov)), dtype))
-            return self._estimate(points, values, xi, cho_cov)
-
-        return call
-
-    def _estimate(self, points: Any, values: Any, xi: Any, cho_cov: Any) -> Any:
-        """(m, p) for n points (n, d) with values (n, p), at m others (m, d)."""
-        inverse = np.linalg.inv(np.tril(cho_cov)).T
-        distances = (points @ inverse)[:, None] - (xi @ inverse)[None]
-        d = np.shape(points)[1]
-        logs = (
-            -0.5 * np.sum(distances**2, -1)
-            - np.sum(np.log(np.diagonal(cho_cov)))
-            - 0.5 * d * np.log(2 * np.pi)
-        )
-        if self._log:
-            terms = logs[:, :, None] + np.log(values)[:, None]
-            top = np.max(terms, axis=0)
-            return top + np.log(np.sum(np.exp(terms - top), axis=0))
-        return np.exp(logs).T @ values
-
-
 # Moments
 # ------------------------------------------------------------------------------------------------
 
@@ -325,25 +146,6 @@ _FOR_NAMESPACES = (
     "scipy.spatial.transform._rotation_cy",
     "scipy.spatial.transform._rigid_transform_cy",
 )
-#: By module and name: a function of the original and of the replacements.
-FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Any]] = {
-    **{
-        ("scipy.optimize._zeros_py", name): root
-        for name in ("brentq", "brenth", "bisect", "ridder", "toms748")
-    },
-    ("scipy.interpolate._fitpack_impl", "splev"): lambda real, of: of(
-        importlib.import_module("scipy.interpolate").splev
-    ),
-    ("scipy.interpolate._fitpack_impl", "splint"): lambda real, of: of(
-        importlib.import_module("scipy.interpolate").splint
-    ),
-    ("scipy.stats._stats", "gaussian_kernel_estimate"): lambda real, of: KernelEstimate(
-        real, False
-    ),
-    ("scipy.stats._stats", "gaussian_kernel_estimate_log"): lambda real, of: KernelEstimate(
-        real, True
-    ),
-}
 
 
 def on_namespaces(real: Any, of: Of) -> Function:
@@ -393,10 +195,5 @@ def chosen(real: Any, copy: Function) -> Function:
 
 def function_for(real: Any, of: Of) -> Function | None:
     """The replacement of a SciPy function that would end in compiled code."""
-    module, name = getattr(real, "__module__", None) or "", getattr(real, "__name__", "")
-    make = (
-        on_namespaces
-        if module in _FOR_NAMESPACES and not isinstance(real, type)
-        else FUNCTIONS.get((module, name))
-    )
-    return None if make is None else make(real, of)
+    rotates = getattr(real, "__module__", None) in _FOR_NAMESPACES and not isinstance(real, type)
+    return on_namespaces(real, of) if rotates else None

@@ -134,7 +134,9 @@ _MODIFIED = [1 / (2 * math.factorial(n) * math.factorial(n + 1)) for n in range(
 
 
 def scaled_bessel(order: int) -> Callable[..., Array]:
-    """exp(-|x|) I(x) of order 0 or 1."""
+    """exp(-|x|) I(x) of order 0 or 1. That of order 0 has at zero the slope to its right:
+    parameters of distributions are not negative, and their code has the other factor, exp(x).
+    """
 
     def series(xp: ModuleType, x: Array) -> Array:
         size = xp.abs(x)
@@ -143,18 +145,16 @@ def scaled_bessel(order: int) -> Callable[..., Array]:
 
     def near_zero(xp: ModuleType, x: Array) -> Array:
         """The power series, since derivatives of order 1 cancel."""
+        if not order:
+            return xp.exp(-x) * (1 + x * x / 4 + x**4 / 64)
         return x * xp.exp(-x * xp.sign(x)) * polynomial(x * x / 4, _MODIFIED)
 
     def code(xp: ModuleType, native: Native, x: Array) -> Array:
-        near = xp.abs(x) < (0.5 if order else 0.0)
+        near = xp.abs(x) < 0.5 if order else x == 0
         result = either(
             xp, xp.abs(x) > 200, xp.where(near, xp.ones_like(x), x), lambda x: series(xp, x), native
         )
-        return (
-            xp.where(near, near_zero(xp, xp.where(near, x, xp.zeros_like(x))), result)
-            if order
-            else result
-        )
+        return xp.where(near, near_zero(xp, xp.where(near, x, xp.zeros_like(x))), result)
 
     return code
 

@@ -186,3 +186,15 @@ def binomial_beyond(k: Any, n: Any, p: Any) -> Any:
 
 def negative_binomial_shapes(k: Any, n: Any) -> tuple[Any, Any]:
     return _count(n), _count(k) + 1.0
+
+
+def log_binomial(n: Any, k: Any) -> Any:
+    """The logarithm of the binomial coefficient of n over k."""
+    return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+
+
+def binomial(x: Any, n: Any, p: Any, beyond: float) -> Any:
+    """The probability of at most x successes of n, 1 from n on; with beyond = 0, of more."""
+    rest, k = np.maximum(n - np.floor(x), 0.5), np.floor(x) + 1
+    part = special.betainc(rest, k, 1 - p) if beyond else special.betainc(k, rest, p)
+    return np.where(x >= n, beyond, part)

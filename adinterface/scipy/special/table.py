@@ -186,6 +186,42 @@ ROWS = (
     Row("bdtrc", "k n p", code=probability.binomial_beyond),
     Row("nbdtr", "k n p", code=lambda k, n, p: special.betainc(*probability.negative_binomial_shapes(k, n), p)),
     Row("nbdtrc", "k n p", code=lambda k, n, p: special.betaincc(*probability.negative_binomial_shapes(k, n), p)),
+    # Those of scipy.stats alone.
+    Row(
+        "_beta_pdf", "x a b",
+        code=lambda x, a, b: np.exp(special.xlog1py(b - 1, -x) + special.xlogy(a - 1, x) - special.betaln(a, b)),
+    ),
+    Row("_beta_ppf", "q a b", code=lambda q, a, b: special.betaincinv(a, b, q)),
+    Row(
+        "_binom_pmf", "x n p",
+        code=lambda x, n, p: np.exp(
+            probability.log_binomial(n, x) + special.xlogy(x, p) + special.xlog1py(n - x, -p)
+        ),
+    ),
+    Row("_binom_cdf", "x n p", code=lambda x, n, p: probability.binomial(x, n, p, 1.0)),
+    Row("_binom_sf", "x n p", code=lambda x, n, p: probability.binomial(x, n, p, 0.0)),
+    Row(
+        "_nbinom_pmf", "x n p",
+        code=lambda x, n, p: np.exp(
+            probability.log_binomial(n + x - 1, x) + special.xlogy(n, p) + special.xlog1py(x, -p)
+        ),
+    ),
+    Row("_nbinom_cdf", "x n p", code=lambda x, n, p: special.betainc(n, np.floor(x) + 1, p)),
+    Row("_nbinom_sf", "x n p", code=lambda x, n, p: special.betainc(np.floor(x) + 1, n, 1 - p)),
+    Row("_nbinom_mean", "n p", code=lambda n, p: n * (1 - p) / p),
+    Row("_nbinom_variance", "n p", code=lambda n, p: n * (1 - p) / p**2),
+    Row("_nbinom_skewness", "n p", code=lambda n, p: (2 - p) / np.sqrt(n * (1 - p))),
+    Row("_nbinom_kurtosis_excess", "n p", code=lambda n, p: 6 / n + p**2 / (n * (1 - p))),
+    Row("_cauchy_ppf", "q loc scale", code=lambda q, loc, scale: loc - scale / np.tan(np.pi * q)),
+    Row("_cauchy_isf", "q loc scale", code=lambda q, loc, scale: loc + scale / np.tan(np.pi * q)),
+    Row(
+        "_cosine_cdf", "x",
+        code=lambda x: np.where(np.abs(x) > np.pi, np.where(x < 0, 0.0, 1.0), (np.pi + x + np.sin(x)) / (2 * np.pi)),
+    ),
+    Row(
+        "_skewnorm_cdf", "x loc scale a",
+        code=lambda x, loc, scale, a: special.ndtr((x - loc) / scale) - 2 * special.owens_t((x - loc) / scale, a),
+    ),
     Row("stdtr", "df t", probability.cumulative(1, [probability.student_by_df], probability.student_density)),
     Row("stdtrit", "df p", probability.inverse(1, [probability.student_by_df], probability.student_density)),
     Row("kolmogorov", "y", errors.kolmogorov_slope),

@@ -150,7 +150,7 @@ def _described(library: Library, x: Any) -> str:
     return f"of shape {library.shape(x)} and dtype {library.dtype(x)} in {library.name}"
 
 
-class _Storing(Around):
+class _Storing:
     """Each gradient is written into the buffers of its argument. f gets the models themselves."""
 
     def __call__(self, call: Any, evaluate: Callable[[Any], Any]) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from adinterface import Constant, ConversionError
-from adinterface.core.contract import Around, NodeType
+from adinterface.core.contract import NodeType
 from adinterface.fit.for_engines import (
     check_scalar,
     flatten_tree,
@@ -34,7 +34,7 @@ class Stateful(NamedTuple):
     leaves: list[Any]
 
 
-class Changes(Around):
+class Changes:
     """The call inside returns f's changes with f's value, where the operator writes them."""
 
     def __init__(self, operator: Any):

@@ -22,7 +22,6 @@ CLASSES = (
     contract.Library,
     contract.LibraryShortcuts,
     contract.NodeType,
-    contract.Around,
     contract.Loops,
 )
 

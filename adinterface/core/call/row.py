@@ -13,8 +13,7 @@ from ..contract.backend import Arrays
 #: floating leaf.
 OutputKind = Literal["scalar", "scalar and aux", "tree"]
 
-#: What a field of a result is. `Call.results` makes it of one part of what `compute`
-#: gives:
+#: What a field of a result is. `Call.results` makes it of one part of what `compute` gives:
 #:
 #: "value": what f returned, from outputs and aux.
 #: "tangent": a tree like the value, None for a leaf without a derivative; from an aux and an array
@@ -35,8 +34,7 @@ FieldForm = Literal[
 Takes = Literal["arguments", "one argument", "one number"]
 
 #: Where an operator takes directions: as its second argument, for the first; or as the second of
-#: two tuples, whose
-#: first holds the arguments of f.
+#: two tuples, whose first holds the arguments of f.
 Directions = Literal["second argument", "second tuple"]
 
 #: Tuples and lists of native arrays and `Aux`, with the engine's maps if the operator returns one.
@@ -55,8 +53,7 @@ class OperatorRow:
 
     name: str
     #: What the engine computes, and compiles in a prepared call: one part for each field of the
-    #: result. Behind them
-    #: stands None if the engine knows that f's value depends on no leaf.
+    #: result. Behind them stands None if the engine knows that f's value depends on no leaf.
     compute: Compute
     forms: tuple[FieldForm, ...]
     #: The class of the results; None for a single one.

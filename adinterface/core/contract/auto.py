@@ -170,12 +170,14 @@ class AutoJax(
 ):
     """JAX.
 
-    mode: `"forward"` (jvp) or `"reverse"` (vjp); None lets the operator choose.
-    jit: `prepare` compiles with `jax.jit`; False leaves prepared calls eager, for an f that
-        branches on values.
-    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; None
-        allows 64 MiB of seeds.
-    device: a `jax.Device` or `Sharding` for the computation; None leaves each array on its device.
+    Attributes:
+        mode: `"forward"` (jvp) or `"reverse"` (vjp); None lets the operator choose.
+        jit: `prepare` compiles with `jax.jit`; False leaves prepared calls eager, for an f that
+            branches on values.
+        chunk_size: How many rows or columns of a Jacobian or Hessian are computed in one batch;
+            None allows 64 MiB of seeds.
+        device: A `jax.Device` or `Sharding` for the computation; None leaves each array on its
+            device.
     """
 
     name = "jax"
@@ -193,18 +195,19 @@ class AutoTorch(
 ):
     """PyTorch.
 
-    mode: `"forward"` (`torch.func.jvp`) or `"reverse"` (`torch.autograd.grad`; forward derivatives
-        by transposing it, which is faster on torch for long chains of small operations); None lets
-        the operator choose.
-    compile: a prepared `gradient` or `value_and_gradient` runs f through `torch.compile`, with its
-        backward pass. Other operators are not compiled: torch cannot differentiate compiled code
-        twice.
-    create_graph: keeps results in torch's graph, so that torch can differentiate them again:
-        `.backward()` of a result then reaches weights that f captures.
-    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; 1 turns
-        batching off; None allows 64 MiB of seeds.
-    device: the device of the computation (`"cuda"`, `torch.device(...)`); None leaves each tensor
-        on its device.
+    Attributes:
+        mode: `"forward"` (`torch.func.jvp`) or `"reverse"` (`torch.autograd.grad`; forward
+            derivatives by transposing it, which is faster on torch for long chains of small
+            operations); None lets the operator choose.
+        compile: A prepared `gradient` or `value_and_gradient` runs f through `torch.compile`, with
+            its backward pass. Other operators are not compiled: torch cannot differentiate compiled
+            code twice.
+        create_graph: Keeps results in torch's graph, so that torch can differentiate them again:
+            `.backward()` of a result then reaches weights that f captures.
+        chunk_size: How many rows or columns of a Jacobian or Hessian are computed in one batch; 1
+            turns batching off; None allows 64 MiB of seeds.
+        device: The device of the computation (`"cuda"`, `torch.device(...)`); None leaves each
+            tensor on its device.
     """
 
     name = "torch"
@@ -219,10 +222,11 @@ class AutoTorch(
 class AutoAutograd(AutoBackend, package="'adinterface[autograd]'"):
     """HIPS autograd: NumPy code, on the CPU.
 
-    mode: `"forward"` uses forward rules: those of autograd where they are right, else ours; a
-        function without one transposes its reverse rule. `"reverse"` transposes the whole reverse
-        pass for forward derivatives. None lets the operator choose: forward rules for `pushforward`
-        and `derivative`, one transposed reverse pass for `linearize`.
+    Attributes:
+        mode: `"forward"` uses forward rules: those of autograd where they are right, else ours; a
+            function without one transposes its reverse rule. `"reverse"` transposes the whole
+            reverse pass for forward derivatives. None lets the operator choose: forward rules for
+            `pushforward` and `derivative`, one transposed reverse pass for `linearize`.
     """
 
     name = "autograd"
@@ -237,30 +241,31 @@ DifferenceMethod = Literal["adaptive", "central", "forward", "backward", "comple
 class AutoFiniteDifferences(AutoBackend, package="adinterface"):
     """Finite differences: f is a black box, evaluated around the point.
 
-    method: `"adaptive"` extrapolates central slopes at several steps, with an estimate of the
-        error; it takes 4 to 10 evaluations for each real number in the arguments, about 7 on
-        average. `"central"` takes two evaluations with a fixed step. `"forward"` and `"backward"`
-        take one evaluation and the value. `"complex"` takes the imaginary part of f at an imaginary
-        step (NumPy float64 arguments) and checks it with a central difference: three evaluations,
-        and the adaptive ones too where f is not analytic.
-    order: the order of accuracy of fixed steps: the power of the step with which the error falls.
-        None: 2 for central, 1 for one-sided.
-    step: relative. A fixed step for a number x is `step * max(1, |x|)` (None: eps^(1/(order+1)),
-        with eps of the leaf's dtype). The first adaptive step is about `step * |x|` (None: 0.06 to
-        0.1).
-    scale: the distance over which f changes, in place of |x| or of max(1, |x|), for every number.
-        None: |x|, and 1 for 0.
-    bounds: `(lowest, highest)`, which no evaluation exceeds; None for no bound on that side.
-        Adaptive differences also detect by themselves where f is not finite.
-    max_evaluations: the limit for one derivative along one direction, without f at the point, for
-        the adaptive method; at least 4.
-    noise: the relative noise of f's values; `(relative, absolute)` for both. None: the rounding of
-        their dtype, and the noise that the slopes show.
-    native: a backend such as `AutoJax()`, whose arrays f then receives; None gives f each leaf in
-        its own library.
-    executor: evaluates f on its workers: a `concurrent.futures.Executor`, a
-        `dask.distributed.Client`, a `joblib.Parallel`, or any function with the call of `map`.
-        Backends with different executors are not equal; pickling drops the executor.
+    Attributes:
+        method: `"adaptive"` extrapolates central slopes at several steps, with an estimate of the
+            error; it takes 4 to 10 evaluations for each real number in the arguments, about 7 on
+            average. `"central"` takes two evaluations with a fixed step. `"forward"` and
+            `"backward"` take one evaluation and the value. `"complex"` takes the imaginary part of
+            f at an imaginary step (NumPy float64 arguments) and checks it with a central
+            difference: three evaluations, and the adaptive ones too where f is not analytic.
+        order: The order of accuracy of fixed steps: the power of the step with which the error
+            falls. None: 2 for central, 1 for one-sided.
+        step: Relative. A fixed step for a number x is `step * max(1, |x|)` (None:
+            eps^(1/(order+1)), with eps of the leaf's dtype). The first adaptive step is about
+            `step * |x|` (None: 0.06 to 0.1).
+        scale: The distance over which f changes, in place of |x| or of max(1, |x|), for every
+            number. None: |x|, and 1 for 0.
+        bounds: `(lowest, highest)`, which no evaluation exceeds; None for no bound on that side.
+            Adaptive differences also detect by themselves where f is not finite.
+        max_evaluations: The limit for one derivative along one direction, without f at the point,
+            for the adaptive method; at least 4.
+        noise: The relative noise of f's values; `(relative, absolute)` for both. None: the rounding
+            of their dtype, and the noise that the slopes show.
+        native: A backend such as `AutoJax()`, whose arrays f then receives; None gives f each leaf
+            in its own library.
+        executor: Evaluates f on its workers: a `concurrent.futures.Executor`, a
+            `dask.distributed.Client`, a `joblib.Parallel`, or any function with the call of `map`.
+            Backends with different executors are not equal; pickling drops the executor.
     """
 
     name = "finite_differences"

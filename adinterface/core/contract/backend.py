@@ -56,9 +56,8 @@ class FlatFunction:
     __slots__ = ()
 
     #: Leaves that f reaches through an object that holds them (a module's parameters), not through
-    #: the value passed.
-    #: An engine may differentiate with respect to such a leaf in place if it passes that leaf
-    #: itself.
+    #: the value passed. An engine may differentiate with respect to such a leaf in place if it
+    #: passes that leaf itself.
     owned: frozenset[int] = frozenset()
     #: Only this call refers to the leaves, so an engine may mark them as its own.
     owns_leaves: bool = False
@@ -157,10 +156,8 @@ class Shortcuts:
     """
 
     #: `back` can itself be differentiated by `pullback` (with `differentiable=True`): the transpose
-    #: of the transpose
-    #: is then a pushforward without a second evaluation of f. "always": pushforwards are taken so
-    #: without a `mode`, though
-    #: `pushforward` is defined.
+    #: of the transpose is then a pushforward without a second evaluation of f. "always":
+    #: pushforwards are taken so without a `mode`, though `pushforward` is defined.
     transposes: ClassVar[bool | Literal["always"]] = False
 
     def relative_error(self, order: int, epsilon: float) -> float:

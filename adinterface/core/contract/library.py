@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from types import ModuleType
-from typing import Any, ClassVar, Final, Literal, Protocol, final
+from typing import Any, ClassVar, Final, Literal, final
 
 import numpy as np
 
@@ -28,28 +28,15 @@ from .rules import Arrays, FlatRule
 DtypeKind = Literal["real", "complex", "integer", "bool", "other"]
 
 
-class Enter(Protocol):
-    """Converts a leaf to a native array. Records its memory in `occupied`."""
-
-    def __call__(self, leaf: Any, occupied: set[int], /) -> Any: ...
-
-
-class ToLeaf(Protocol):
-    """Converts a native result for the caller. None for a result that needs `restore`."""
-
-    def __call__(self, result: Any, occupied: set[int], /) -> Any: ...
-
-
-class ToLeaves(Protocol):
-    """Converts all results of a call, as `ToLeaf` does. None where one needs `restore`."""
-
-    def __call__(self, results: Sequence[Any], occupied: set[int], /) -> Sequence[Any] | None: ...
-
-
-class Scoping(Protocol):
-    """Returns the context that a call needs at this point; None where it needs none."""
-
-    def __call__(self) -> AbstractContextManager[Any] | None: ...
+#: Converts a leaf to a native array. Records the memory that results must not overlap in the set.
+Enter = Callable[[Any, set[int]], Any]
+#: Converts a native result for the caller, and records its memory. None for a result that needs
+#: `restore`.
+ToLeaf = Callable[[Any, set[int]], Any]
+#: Converts all results of a call, as `ToLeaf` does. None where one of them needs `restore`.
+ToLeaves = Callable[[Sequence[Any], set[int]], Sequence[Any] | None]
+#: Returns the context that a call needs at this point; None where it needs none.
+Scoping = Callable[[], AbstractContextManager[Any] | None]
 
 
 def as_it_is(x: Any, occupied: set[int]) -> Any:

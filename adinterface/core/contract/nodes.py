@@ -13,17 +13,10 @@ from typing import Any, ClassVar, Final
 from ..support.members import own_members
 from ..support.static_values import key_of
 
-
-class Around:
-    """What surrounds a call for objects that the call writes to. This one changes nothing."""
-
-    def __call__(self, call: Any, evaluate: Callable[[Any], Any]) -> Any:
-        """The results of a call. evaluate: from a call to its results.
-
-        `call.arguments` has the user's arguments and keywords. Another f may be set in `call.f`,
-        the same in all calls.
-        """
-        return evaluate(call)
+#: What surrounds a call for objects that the call writes to: from a call, and a function that
+#: evaluates one, to the results. `call.arguments` has the user's arguments and keywords. Another f
+#: may be set in `call.f`, the same in all calls.
+Around = Callable[[Any, Callable[[Any], Any]], Any]
 
 
 class NodeType(ABC):
@@ -35,13 +28,11 @@ class NodeType(ABC):
 
     is_library: Final = False
     #: f reaches the children through the object itself, and an engine may differentiate them in
-    #: place. The data of such a type
-    #: holds no object: `unflatten` and `gradient` get a pair of the object and its own children in
-    #: front of the children.
+    #: place. The data of such a type holds no object: `unflatten` and `gradient` get a pair of the
+    #: object and its own children in front of the children.
     is_owner: ClassVar[bool] = False
     #: It has one child, an array or a built-in container, and is accepted wherever that is
-    #: expected: as f's value, as a
-    #: tangent.
+    #: expected: as f's value, as a tangent.
     stands_for_array: bool = False
 
     #: Python numbers anywhere inside are structure: hyperparameters, not parameters.

@@ -72,8 +72,7 @@ def require_linear(
     """
     one, other = sum([result for result, _ in images]), sum([result for result, _ in adjoints])
     size = sum([size for _, size in (*images, *adjoints)])
-    # Numbers of about 1 that cancel leave some epsilons.
-    # NaN shows nothing
+    # Numbers of about 1 that cancel leave some epsilons; NaN shows nothing.
     if abs(one - other) > 100 * (epsilon**0.5 * size + epsilon) and size < math.inf:
         raise rule.nonlinear()
 

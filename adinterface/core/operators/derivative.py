@@ -39,11 +39,20 @@ class ValueDerivativeAndSecondDerivative(NamedTuple, Generic[Value]):
 def derivative(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> Any:
-    """The derivative of a function of one real number, in the structure of f's value.
+    """The derivative of a function of one real number.
 
-    x: a Python number or a 0-d array. Any further argument of f must be written `Constant(c)`.
-    Raises NotDifferentiableError if x is not one real number, or if a further argument is not a
-    Constant.
+    Args:
+        f: Takes the number and the constants.
+        backend: As in `gradient`.
+        x: A Python number or a 0-d array.
+        constants: Further arguments of f, each written `Constant(c)`.
+        kwargs: Handed to f, never differentiated.
+
+    Returns:
+        The derivative, in the structure of f's value.
+
+    Raises:
+        NotDifferentiableError: x is not one real number, or a further argument is not a Constant.
 
     >>> from adinterface import AutoFiniteDifferences, derivative
     >>> round(derivative(lambda x: 5 * x + 3, AutoFiniteDifferences(), 10), 6)
@@ -56,7 +65,17 @@ def derivative(
 def value_and_derivative(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueAndDerivative[Any]:
-    """`(value, derivative)` from the same evaluations of f; see `derivative`."""
+    """`(value, derivative)` from the same evaluations of f.
+
+    Args:
+        f, backend, x, constants, kwargs: As in `derivative`.
+
+    Returns:
+        What f returned, and its derivative, in one structure.
+
+    Raises:
+        NotDifferentiableError: As `derivative`.
+    """
     both: ValueAndDerivative[Any] = run(VALUE_AND_DERIVATIVE, backend, f, (x, *constants), kwargs)
     return both
 
@@ -65,7 +84,17 @@ def value_and_derivative(
 def second_derivative(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> Any:
-    """The second derivative of a function of one real number, in the structure of f's value.
+    """The second derivative of a function of one real number.
+
+    Args:
+        f, x, constants, kwargs: As in `derivative`.
+        backend: As in `gradient`, or `SecondOrder(outer, inner)`.
+
+    Returns:
+        The second derivative, in the structure of f's value.
+
+    Raises:
+        NotDifferentiableError: As `derivative`.
 
     >>> from adinterface import AutoFiniteDifferences, second_derivative
     >>> round(second_derivative(lambda x: x**3, AutoFiniteDifferences(), 2.0), 4)
@@ -78,7 +107,17 @@ def second_derivative(
 def value_derivative_and_second_derivative(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueDerivativeAndSecondDerivative[Any]:
-    """`(value, derivative, second_derivative)` from the same evaluations of f; see `derivative`."""
+    """`(value, derivative, second_derivative)` from the same evaluations of f.
+
+    Args:
+        f, backend, x, constants, kwargs: As in `second_derivative`.
+
+    Returns:
+        What f returned, and both derivatives, in one structure.
+
+    Raises:
+        NotDifferentiableError: As `derivative`.
+    """
     result: ValueDerivativeAndSecondDerivative[Any] = run(
         VALUE_DERIVATIVE_AND_SECOND_DERIVATIVE, backend, f, (x, *constants), kwargs
     )

@@ -35,29 +35,35 @@ def gradient(
 ) -> tuple[Any, ...]:
     """The gradient of a real scalar function with respect to every positional argument.
 
-    Returns a tuple with one entry for each argument, of that argument's own type, structure,
-    shapes, dtypes and devices: a dict for a dict, a dataclass for a dataclass, an `nn.Module` for
-    an `nn.Module`, a float for a float or an int. A leaf without a gradient (a string, a callable,
-    an integer inside a tree) is None there; so is an argument wrapped in `Constant`. A floating
-    leaf that f does not use has zeros.
-
-    f: called with the arguments, whose arrays are converted to the engine's type; returns a real
-        0-d scalar.
-    backend: `AutoJax()`, `AutoTorch()`, `AutoAutograd()`, `AutoFiniteDifferences()`, or another
-        package's.
-    kwargs: handed to f, never differentiated.
-
     For a complex leaf the gradient is dL/dRe + i dL/dIm, on every engine. An integer argument is
     promoted to float. Reverse-mode engines call f once.
 
-    Raises NotDifferentiableError if no argument has a gradient, and OutputError if f does not
-    return a real scalar. Raises MissingEngineError if the engine is not installed, PrecisionError
-    for a dtype the engine lacks, and whatever f raises. Warns with DisconnectedWarning if the value
-    does not depend on any argument, where the engine can tell.
+    Args:
+        f: Called with the arguments, whose arrays are converted to the engine's type. Returns a
+            real 0-d scalar.
+        backend: `AutoJax()`, `AutoTorch()`, `AutoAutograd()`, `AutoFiniteDifferences()`, or another
+            package's.
+        args: Trees of arrays and numbers. `Constant(x)` is not differentiated.
+        kwargs: Handed to f, never differentiated.
+
+    Returns:
+        A tuple with one entry for each argument, of that argument's own type, structure, shapes,
+        dtypes and devices (a dict for a dict, an `nn.Module` for an `nn.Module`, a float for a
+        float or an int). A leaf without a gradient (a string, a callable, an integer inside a tree)
+        is None there; so is a Constant. A floating leaf that f does not use has zeros.
+
+    Raises:
+        NotDifferentiableError: No argument has a gradient.
+        OutputError: f does not return a real scalar.
+        MissingEngineError: The engine is not installed.
+        PrecisionError: The engine lacks a dtype.
+
+    What f raises is raised unchanged. A DisconnectedWarning says that the value does not depend on
+    any argument, where the engine can tell.
 
     >>> from adinterface import AutoFiniteDifferences, gradient
-    >>> [round(g, 6) for g in gradient(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0,
-    ...     3.0, 5.0)]
+    >>> gradients = gradient(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0, 5.0)
+    >>> [round(g, 6) for g in gradients]
     [15.0, 10.0, 6.0]
     """
     gradients: tuple[Any, ...] = run(GRADIENT, backend, f, args, kwargs)
@@ -70,15 +76,22 @@ def value_and_gradient(
 ) -> ValueAndGradient[tuple[Any, ...]]:
     """`(value, gradient)` from a single evaluation of f.
 
-    f may return a tuple, a namedtuple, a dict or a dataclass whose first entry is the real scalar
-    to differentiate; the rest is auxiliary. `value` is all that f returned: its arrays in the
-    library of the first differentiated array (NumPy if there is none), Python numbers if all
-    differentiated leaves are Python numbers. `gradient` is as from `gradient`, and so are the
-    errors.
+    Args:
+        f: Returns the real scalar; or a tuple, a namedtuple, a dict or a dataclass whose first
+            entry is the scalar. The rest is auxiliary.
+        backend, args, kwargs: As in `gradient`.
+
+    Returns:
+        `value` is all that f returned: its arrays in the library of the first differentiated array
+        (NumPy if there is none), Python numbers if all differentiated leaves are Python numbers.
+        `gradient` is as from `gradient`.
+
+    Raises:
+        AdinterfaceError: As `gradient`.
 
     >>> from adinterface import AutoFiniteDifferences, value_and_gradient
-    >>> value, grads = value_and_gradient(lambda x, y: {"div": x / y, "mul": x * y},
-    ...     AutoFiniteDifferences(), 3.0, 4.0)
+    >>> f = lambda x, y: {"div": x / y, "mul": x * y}
+    >>> value, gradients = value_and_gradient(f, AutoFiniteDifferences(), 3.0, 4.0)
     >>> value
     {'div': 0.75, 'mul': 12.0}
     """

@@ -44,22 +44,30 @@ def hvp(
 ) -> Any:
     """The Hessian of a real scalar function times a vector, without forming the Hessian.
 
-    x: a tree of arrays. For complex arrays the result is the derivative of the gradient, in the
-        gradient's convention.
-    v: a tangent with x's structure and shapes (not an argument of f); None in it is zero.
-    constants: further arguments of f, each written `Constant(c)`.
-
     A plain backend uses the fastest correct pair of modes of its engine: forward over reverse (JAX,
     autograd), reverse over reverse (torch), differences of differences (finite differences).
-    `SecondOrder(outer, inner)` chooses the pair.
 
-    Raises NotDifferentiableError for a further argument that is not a Constant, and OutputError if
-    f does not return a real scalar. Raises TreeError, with the path, for a v that does not match.
+    Args:
+        f: Takes x and the constants. Returns a real 0-d scalar.
+        backend: As in `gradient`; `SecondOrder(outer, inner)` chooses the pair of modes.
+        x: A tree of arrays. For complex arrays the result is the derivative of the gradient, in the
+            gradient's convention.
+        v: A tangent with x's structure and shapes (not an argument of f); None in it is zero.
+        constants: Further arguments of f, each written `Constant(c)`.
+        kwargs: Handed to f, never differentiated.
+
+    Returns:
+        The product, of x's type and structure.
+
+    Raises:
+        NotDifferentiableError: A further argument is not a Constant.
+        OutputError: f does not return a real scalar.
+        TreeError: v does not match x; names the path.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, hvp
-    >>> hvp(lambda x: (x**3).sum(), AutoFiniteDifferences(), np.array([1.0, 2.0]), np.array([1.0,
-    ...     1.0])).round(5)
+    >>> x, v = np.array([1.0, 2.0]), np.array([1.0, 1.0])
+    >>> hvp(lambda x: (x**3).sum(), AutoFiniteDifferences(), x, v).round(5)
     array([ 6., 12.])
     """
     return run(HVP, backend, f, (x, v, *constants), kwargs)
@@ -69,7 +77,17 @@ def hvp(
 def gradient_and_hvp(
     f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any
 ) -> GradientAndHvp[Any]:
-    """`(gradient, hvp)` from the same evaluations of f, both like x. See `hvp`."""
+    """`(gradient, hvp)` from the same evaluations of f.
+
+    Args:
+        f, backend, x, v, constants, kwargs: As in `hvp`.
+
+    Returns:
+        The gradient and the product, both of x's type and structure.
+
+    Raises:
+        AdinterfaceError: As `hvp`.
+    """
     both: GradientAndHvp[Any] = run(GRADIENT_AND_HVP, backend, f, (x, v, *constants), kwargs)
     return both
 
@@ -80,14 +98,26 @@ def hessian(
 ) -> Any:
     """The Hessian of a real scalar function.
 
-    For an array x an array of shape `x.shape + x.shape` (row-major); for a tree, x's tree of x's
-    trees, whose leaves have the shapes of both leaves, one after the other. A float for a float.
-    Arguments and errors as for `hvp`, and NotDifferentiableError for complex leaves.
+    Args:
+        f: Takes x and the constants. Returns a real 0-d scalar.
+        backend: As in `hvp`.
+        x: A tree of real arrays.
+        constants: Further arguments of f, each written `Constant(c)`.
+        kwargs: Handed to f, never differentiated.
+
+    Returns:
+        For an array x an array of shape `x.shape + x.shape` (row-major); for a tree, x's tree of
+        x's trees, whose leaves have the shapes of both leaves, one after the other. A float for a
+        float.
+
+    Raises:
+        NotDifferentiableError: A leaf is complex, or a further argument is not a Constant.
+        OutputError: f does not return a real scalar.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, hessian
-    >>> hessian(lambda x: x[0] * x[1], AutoFiniteDifferences(), np.array([0.3,
-    ...     -0.8])).round(6) + 0.0
+    >>> x = np.array([0.3, -0.8])
+    >>> hessian(lambda x: x[0] * x[1], AutoFiniteDifferences(), x).round(6) + 0.0
     array([[0., 1.],
            [1., 0.]])
     """
@@ -98,7 +128,17 @@ def hessian(
 def value_gradient_and_hessian(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueGradientAndHessian[Any, Any, Any]:
-    """`(value, gradient, hessian)`, with no more evaluations of f than `hessian` alone."""
+    """`(value, gradient, hessian)`, with no more evaluations of f than `hessian` alone.
+
+    Args:
+        f, backend, x, constants, kwargs: As in `hessian`.
+
+    Returns:
+        What f returned, the gradient by x, and the Hessian as from `hessian`.
+
+    Raises:
+        AdinterfaceError: As `hessian`.
+    """
     result: ValueGradientAndHessian[Any, Any, Any] = run(
         VALUE_GRADIENT_AND_HESSIAN, backend, f, (x, *constants), kwargs
     )
@@ -111,13 +151,25 @@ def diagonal_hessian(
 ) -> tuple[Any, ...]:
     """The diagonal of the Hessian of a real scalar function, in the form of `gradient`.
 
-    A tuple with one entry for each argument, of the argument's own type and structure: d2f/dx_i2
-    for each number. Takes one Hessian-vector product for each number, in batches, and never holds
-    the whole Hessian. Raises NotDifferentiableError for complex leaves; otherwise as `gradient`.
+    Takes one Hessian-vector product for each number, in batches, and never holds the whole Hessian.
+
+    Args:
+        f: As in `gradient`.
+        backend: As in `hvp`.
+        args: As in `gradient`, without complex leaves.
+        kwargs: As in `gradient`.
+
+    Returns:
+        A tuple with one entry for each argument, of the argument's own type and structure:
+        d2f/dx_i2 for each number.
+
+    Raises:
+        NotDifferentiableError: A leaf is complex, or no argument has a gradient.
+        AdinterfaceError: As `gradient`.
 
     >>> from adinterface import AutoFiniteDifferences, diagonal_hessian
-    >>> [round(d, 5) for d in diagonal_hessian(lambda x, y: x**2 * y, AutoFiniteDifferences(),
-    ...     1.0, 2.0)]
+    >>> diagonals = diagonal_hessian(lambda x, y: x**2 * y, AutoFiniteDifferences(), 1.0, 2.0)
+    >>> [round(d, 5) for d in diagonals]
     [4.0, 0.0]
     """
     diagonals: tuple[Any, ...] = run(DIAGONAL_HESSIAN, backend, f, args, kwargs)

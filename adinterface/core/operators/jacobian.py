@@ -35,27 +35,33 @@ class ValueAndJacobian(NamedTuple, Generic[Value, Jacobians]):
 def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> Any:
     """The Jacobian of f with respect to every positional argument.
 
-    f returns an array: a tuple with one entry for each argument, in the argument's structure, whose
-    leaves have the shape `y.shape + x.shape` (row-major). f returns a tree: that tuple for each
-    leaf of the tree, in its structure; None for a leaf without a derivative. Arrays are in the
-    library of the first differentiated array argument.
-
     Forward mode takes one pushforward for each number in the arguments, reverse mode one back for
     each number in the result; without `mode` the fewer of the two. `chunk_size` bounds how many are
-    computed at once (by default as many as need at most 64 MiB of seeds). A real result of a
-    complex argument has d/dRe + i d/dIm. A complex result has the derivative by the real part of
-    the argument, in every mode: the holomorphic derivative, if f is holomorphic. Of any other f it
-    is half of the derivative; pass the real and imaginary parts as two arguments to get all of it.
+    computed at once (by default as many as need at most 64 MiB of seeds).
 
-    Wrap auxiliary results in `Constant`; their entry is None. On torch, `.backward()` of the result
-    reaches captured weights only with `AutoTorch(create_graph=True)`.
+    A real result of a complex argument has d/dRe + i d/dIm. A complex result has the derivative by
+    the real part of the argument, in every mode: the holomorphic derivative, if f is holomorphic.
+    Of any other f it is half of the derivative; pass the real and imaginary parts as two arguments
+    to get all.
 
-    Raises as `gradient` does; OutputError if nothing in the result of f has a derivative.
+    Args:
+        f: Returns an array, or a tree of arrays.
+        backend, args, kwargs: As in `gradient`.
+
+    Returns:
+        For an array, a tuple with one entry for each argument, in the argument's structure, whose
+        leaves have the shape `y.shape + x.shape` (row-major). For a tree, that tuple for each leaf
+        of the tree, in its structure; None for a leaf without a derivative. Arrays are in the
+        library of the first differentiated array argument.
+
+    Raises:
+        OutputError: Nothing in the result of f has a derivative.
+        AdinterfaceError: As `gradient`.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, jacobian
-    >>> jacobian(lambda a, x: a**2 * x, AutoFiniteDifferences(), np.array([1.0, 2.0]),
-    ...     3.0)[1].round(6)
+    >>> x = np.array([1.0, 2.0])
+    >>> jacobian(lambda a, x: a**2 * x, AutoFiniteDifferences(), x, 3.0)[1].round(6)
     array([1., 4.])
     """
     return run(JACOBIAN, backend, f, args, kwargs)
@@ -65,7 +71,17 @@ def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
 def value_and_jacobian(
     f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
 ) -> ValueAndJacobian[Any, Any]:
-    """`(value, jacobian)`, with no more evaluations of f than `jacobian` alone; see there."""
+    """`(value, jacobian)`, with no more evaluations of f than `jacobian` alone.
+
+    Args:
+        f, backend, args, kwargs: As in `jacobian`.
+
+    Returns:
+        What f returned, and the Jacobian as from `jacobian`.
+
+    Raises:
+        AdinterfaceError: As `jacobian`.
+    """
     both: ValueAndJacobian[Any, Any] = run(VALUE_AND_JACOBIAN, backend, f, args, kwargs)
     return both
 

@@ -40,19 +40,26 @@ def prepare(
 
     `fast = prepare(gradient, f, AutoJax(), *args)`, then `fast(*args)`: the results of `gradient(f,
     AutoJax(), *args)`, at the engine's own cost. JAX compiles f and its derivative with `jax.jit`;
-    other engines decide beforehand what they can.
+    other engines decide beforehand what they can. Threads can share the result.
 
-    operator: any operator of this package. example_args, kwargs: the operator's arguments after the
-    backend. Their numbers do not matter. New shapes, dtypes, structures or static values (strings,
-    functions, integers inside trees) are specialised at their first call. The contents of Constants
-    and keyword arrays may change freely.
+    New shapes, dtypes, structures or static values (strings, functions, integers inside trees) are
+    specialised at their first call. The contents of Constants and keyword arrays may change freely.
 
-    f must be pure where the engine compiles: captured values, and objects in Constants and
-    keywords, are fixed when f is specialised. A branch on a traced value raises the engine's error,
-    with a note (`AutoJax(jit=False)` stays eager). Threads can share the result.
+    Args:
+        operator: Any operator of this package.
+        f: Must be pure where the engine compiles: captured values, and objects in Constants and
+            keywords, are fixed when f is specialised. A branch on a traced value raises the
+            engine's error, with a note (`AutoJax(jit=False)` stays eager).
+        backend: As in `gradient`.
+        example_args: The operator's arguments after the backend. Their numbers do not matter.
+        kwargs: Keyword arguments of f.
 
-    Raises what the operator raises for the example, and TypeError for anything but an operator of
-    this package.
+    Returns:
+        A `Prepared`, to be called with the operator's arguments after the backend.
+
+    Raises:
+        TypeError: `operator` is no operator of this package.
+        AdinterfaceError: As the operator for the example.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, gradient, prepare
@@ -123,8 +130,9 @@ class Prepared:
         plan, values, signature = find_plan(self._row, self._auto, args, kwargs)
         call = Call(plan, self._f, values)
         if plan.around:
+            call.arguments = args, kwargs
             return surrounded(
-                call, (args, kwargs), lambda call: self._evaluate(call, signature, directions)
+                call, plan.around, lambda call: self._evaluate(call, signature, directions)
             )
         call.plan = self._specialization(call, signature)
         return evaluate(call, directions)

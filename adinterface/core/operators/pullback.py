@@ -94,19 +94,30 @@ class Back(_Map, Generic[Gradients_co]):
 
     @untraced
     def __call__(self, cotangent: Any) -> Gradients_co:
-        """A tuple with one entry for each argument, as `gradient` returns it.
+        """The cotangents of the arguments.
 
-        cotangent: a tree of the value's structure, each array of its shape and no wider dtype.
-        None, anywhere in it, is zero. Raises TreeError, naming the path, for anything else.
+        Args:
+            cotangent: A tree of the value's structure, each array of its shape and no wider dtype.
+                None, anywhere in it, is zero.
+
+        Returns:
+            A tuple with one entry for each argument, as from `gradient`.
+
+        Raises:
+            TreeError: The cotangent does not match; names the path.
         """
         gradients: Gradients_co = self._apply(self._pulled.back, cotangent, stacked=False)
         return gradients
 
     @untraced
     def stacked(self, cotangents: Any) -> tuple[Any, ...]:
-        """As a call, for stacks: each array and each result has one more leading axis.
+        """As a call, for a stack of cotangents: one batched pass on JAX and torch.
 
-        One batched pass on JAX and torch; one pass for each entry elsewhere.
+        Args:
+            cotangents: As `cotangent`, with one more leading axis on each array.
+
+        Returns:
+            As from a call, with that axis on each array.
         """
         stacks: tuple[Any, ...] = self._apply(
             derive.stacked(self._call.plan.backend, self._pulled), cotangents, stacked=True
@@ -137,18 +148,31 @@ class Push(_Map, Generic[Value_co]):
 
     @untraced
     def __call__(self, *tangents: Any) -> Value_co:
-        """The tangent of the value, in the value's structure.
+        """The tangent of the value.
 
-        tangents: one for each argument, of the argument's structure and shapes; None, anywhere in
-        it, is zero (and is what a Constant has). Raises TreeError, naming the path, for anything
-        else.
+        Args:
+            tangents: One for each argument, of the argument's structure and shapes. None, anywhere
+                in it, is zero, and is what a Constant has.
+
+        Returns:
+            A tree of the value's structure.
+
+        Raises:
+            TreeError: A tangent does not match; names the path.
         """
         tangent: Value_co = self._apply(self._linear.push, tangents, stacked=False)
         return tangent
 
     @untraced
     def stacked(self, *tangents: Any) -> Any:
-        """As a call, for stacks: each array and each result has one more leading axis."""
+        """As a call, for stacks of tangents.
+
+        Args:
+            tangents: As in a call, with one more leading axis on each array.
+
+        Returns:
+            As from a call, with that axis on each array.
+        """
         return self._apply(
             derive.stacked(self._call.plan.backend, self._linear), tangents, stacked=True
         )
@@ -171,17 +195,24 @@ def pullback(
 ) -> ValueAndBack[tuple[Any, ...]]:
     """`(value, back)`: the value of f, and the map from its cotangents to those of the arguments.
 
-    `back(cotangent)` gives a tuple with one entry for each argument, as `gradient` does; it is the
+    `back(cotangent)` gives a tuple with one entry for each argument, as `gradient` does. It is the
     adjoint of the pushforward in the real inner product Re sum(conj(a) b). It can be called
-    repeatedly. `back.stacked(cotangents)` takes a leading axis.
-
-    Mutable leaves are copied, so later writes to the arguments do not change what `back` gives. The
-    parameters of an `nn.Module` are not copied: torch raises if they change before `back`. On
-    torch, `.backward()` of a result reaches captured weights only with
-    `AutoTorch(create_graph=True)`.
+    repeatedly; `back.stacked(cotangents)` takes a leading axis. Mutable leaves are copied, so later
+    writes to the arguments do not change its result. (The parameters of an `nn.Module` are not
+    copied: torch raises if they change before `back`.)
 
     On an engine without reverse mode, `back` takes one pushforward for each number in the
     arguments.
+
+    Args:
+        f: Returns an array, or a tree of arrays.
+        backend, args, kwargs: As in `gradient`.
+
+    Returns:
+        What f returned, and a `Back`.
+
+    Raises:
+        AdinterfaceError: As `jacobian`.
 
     >>> from adinterface import AutoFiniteDifferences, pullback
     >>> value, back = pullback(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0, 5.0)
@@ -203,17 +234,25 @@ def pushforward(
 ) -> ValueAndTangent[Any]:
     """`(value, tangent)`: the value of f, and its derivative in one direction.
 
-    args, tangents: tuples; each tangent has its argument's structure and shapes, None is zero (and
-    is what a Constant has). The tangent of the value has the value's structure; None for a leaf
-    without a derivative. On torch, `.backward()` of a result reaches captured weights only with
-    `AutoTorch(create_graph=True)`.
+    Args:
+        f: Returns an array, or a tree of arrays.
+        backend: As in `gradient`.
+        args: A tuple of the arguments of f.
+        tangents: A tuple; each tangent has its argument's structure and shapes. None is zero, and
+            is what a Constant has.
+        kwargs: Handed to f, never differentiated.
 
-    Raises TreeError, naming the path, for a tangent that does not match, TypeError if `args` or
-    `tangents` is no tuple.
+    Returns:
+        What f returned, and its tangent in the same structure; None for a leaf without a
+        derivative.
+
+    Raises:
+        TreeError: A tangent does not match; names the path.
+        TypeError: `args` or `tangents` is no tuple.
 
     >>> from adinterface import AutoFiniteDifferences, pushforward
-    >>> round(pushforward(lambda x, y: x * y, AutoFiniteDifferences(), (2.0, 3.0), (1.0,
-    ...     0.0)).tangent, 6)
+    >>> f = lambda x, y: x * y
+    >>> round(pushforward(f, AutoFiniteDifferences(), (2.0, 3.0), (1.0, 0.0)).tangent, 6)
     3.0
     """
     both: ValueAndTangent[Any] = run(PUSHFORWARD, backend, f, (args, tangents), kwargs)
@@ -226,10 +265,20 @@ def linearize(
 ) -> ValueAndPush[Any]:
     """`(value, push)`: the value of f, and its derivative as a map from tangents of the arguments.
 
-    `push(*tangents)` takes one tangent for each argument and can be called repeatedly; mutable
-    leaves are copied, as in `pullback`. With finite differences, and on engines that define only a
-    pushforward, each call evaluates f again (`explain` says so). `push.stacked(*tangents)` takes a
-    leading axis.
+    `push(*tangents)` takes one tangent for each argument and can be called repeatedly;
+    `push.stacked(*tangents)` takes a leading axis. Mutable leaves are copied, as in `pullback`.
+    With finite differences, and on engines that define only a pushforward, each call evaluates f
+    again (`explain` says so).
+
+    Args:
+        f: Returns an array, or a tree of arrays.
+        backend, args, kwargs: As in `gradient`.
+
+    Returns:
+        What f returned, and a `Push`.
+
+    Raises:
+        AdinterfaceError: As `jacobian`.
 
     >>> from adinterface import AutoFiniteDifferences, linearize
     >>> value, push = linearize(lambda x: x * x, AutoFiniteDifferences(), 3.0)

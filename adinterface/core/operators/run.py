@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -16,6 +15,7 @@ from ..call.plan import Engines, Plan, lay_out
 from ..call.row import OperatorRow
 from ..contract.auto import AutoBackend, MatrixBackend, require_hashable
 from ..contract.errors import AdinterfaceError
+from ..contract.nodes import Around
 from ..contract.registry import find, function_of_extension
 from ..contract.tracing import untraced
 from ..support.cache import Cache
@@ -48,7 +48,8 @@ def run(
     call = Call(plan, f, values)
     if not plan.around:
         return evaluate(call, directions)
-    return surrounded(call, (args, kwargs), lambda call: evaluate(call, directions))
+    call.arguments = args, kwargs
+    return surrounded(call, plan.around, lambda call: evaluate(call, directions))
 
 
 def evaluate(call: Call, directions: Directions) -> Any:
@@ -79,12 +80,11 @@ def bound(plan: Plan, call: Call) -> Plan:
     return plan.of(plan.operator.bind(call, call.leaves))
 
 
-def surrounded(call: Call, arguments: tuple[Any, Any], inside: Callable[[Call], Any]) -> Any:
+def surrounded(call: Call, around: Sequence[Around], inside: Callable[[Call], Any]) -> Any:
     """The results of a call with what surrounds it. inside: evaluates the call."""
-    call.arguments = arguments
-    for around in reversed(call.plan.around):
-        inside = functools.partial(around, evaluate=inside)
-    return inside(call)
+    if not around:
+        return inside(call)
+    return around[0](call, lambda call: surrounded(call, around[1:], inside))
 
 
 # Plans

@@ -47,16 +47,21 @@ def register_node(
 ) -> type[T]:
     """Register a class, so that its instances are nodes of trees.
 
-    `flatten(obj)` gives `(children, data)`: children are trees, data is everything else.
-    `unflatten(data, children)` builds an object; children may be numbers, an engine's arrays,
-    gradients or None, so it should check nothing.
+    Args:
+        cls: The class.
+        flatten: `flatten(obj)` gives `(children, data)`: children are trees, data is everything
+            else.
+        unflatten: `unflatten(data, children)` builds an object. Children may be numbers, an
+            engine's arrays, gradients or None, so it should check nothing.
+        fields: In place of both functions, the names of the attributes that are children. All
+            others are carried along as in a Constant; objects are built again without `__init__`.
 
-    fields: in place of the two functions, the names of the attributes that are children. All other
-    attributes are carried along as in a Constant, with gradient None; objects are built again
-    without `__init__`.
+    Returns:
+        The class.
 
-    Returns the class. Raises ValueError if the class is registered already, TypeError for a class
-    with a built-in meaning: a built-in container, a number, an array.
+    Raises:
+        ValueError: The class is registered already.
+        TypeError: The class has a built-in meaning: a built-in container, a number, an array.
     """
     if (fields is None) != (flatten is not None and unflatten is not None) or isinstance(
         fields, str

@@ -7,12 +7,14 @@ here.
 
 import asyncio
 import collections
+import copy
 import dataclasses
 import enum
+import pickle
 import re
 import types
 import warnings
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from unittest import mock
@@ -35,6 +37,7 @@ from autograd.tracer import new_box
 from backends_table import BACKENDS, ENGINES, assert_told, assert_tree, each_engine
 from example_calls import arguments_for, examples
 from torch.autograd import forward_ad
+from torch.utils.checkpoint import checkpoint
 
 import adinterface.scipy.special
 from adinterface import (
@@ -50,6 +53,7 @@ from adinterface import (
     DisconnectedWarning,
     Each,
     NotDifferentiableError,
+    NotRecordedError,
     OutputError,
     PrecisionError,
     SecondOrder,
@@ -59,6 +63,7 @@ from adinterface import (
     check_gradient,
     compare,
     derivative,
+    diagonal_hessian,
     explain,
     gradient,
     gradient_and_hvp,
@@ -200,15 +205,72 @@ rows(
     ValueError, "finite",
     mode=(lambda b: AutoJax(mode="backward"), "AutoJax: mode must be 'forward', 'reverse' or None, not 'backward'."),
     chunks=(lambda b: AutoTorch(chunk_size=0), "AutoTorch: chunk_size must be a positive int or None, not 0."),
-    step=(lambda b: AutoFiniteDifferences(step=0.0), "AutoFiniteDifferences: step must be a positive number or None, not 0.0."),
-    step_without_end=(lambda b: AutoFiniteDifferences(step=np.inf), "AutoFiniteDifferences: step must be ..., not inf."),
-    order=(lambda b: AutoFiniteDifferences(order=2), "...order goes with fixed steps; 'adaptive' chooses its own..."),
-    odd_order=(lambda b: AutoFiniteDifferences(order=3, method="central"), "... an even number from 2 to 12 for 'central'..."),
-    evaluations=(lambda b: AutoFiniteDifferences(max_evaluations=3), "...max_evaluations must be an int of at least 4..."),
-    bounds=(lambda b: AutoFiniteDifferences(bounds=(1.0, 0.0)), "...bounds must be (lowest, highest), each a number..."),
-    noise=(lambda b: AutoFiniteDifferences(noise=-1.0), "... noise must be a number that is not negative, or (relative, ..."),
     axis_of_a_box=(lambda b: cumulated(), "cumulative_sum needs an axis for an array of more than one dimension."),
 )  # fmt: skip
+_METHODS = "'adaptive', 'central', 'forward', 'backward', 'complex'"
+_LIMITS, _NOISE = (
+    "(lowest, highest), each a number or None",
+    "a number that is not negative, or (relative, absolute)",
+)
+for _n, (_cls, _options, _words) in enumerate(
+    (
+        (ValueError, {"method": "secant"}, f"method must be one of {_METHODS}, not 'secant'."),
+        (
+            ValueError,
+            {"order": 4},
+            "order goes with fixed steps; 'adaptive' chooses its own. Leave it out.",
+        ),
+        (
+            ValueError,
+            {"method": "central", "order": 3},
+            "order must be an even number from 2 to 12 for 'central', not 3.",
+        ),
+        (
+            ValueError,
+            {"method": "forward", "order": 0},
+            "order must be a number from 1 to 12 for 'forward', not 0.",
+        ),
+        (ValueError, {"scale": -1.0}, "scale must be a positive number or None, not -1.0."),
+        (ValueError, {"step": 0.0}, "step must be a positive number or None, not 0.0."),
+        (ValueError, {"step": np.inf}, "step must be a positive number or None, not inf."),
+        (
+            ValueError,
+            {"max_evaluations": 3},
+            "max_evaluations must be an int of at least 4, not 3.",
+        ),
+        (ValueError, {"bounds": (1, 0)}, f"bounds must be {_LIMITS}, not (1, 0)."),
+        (ValueError, {"noise": -1e-3}, f"noise must be {_NOISE}, not -0.001."),
+        (TypeError, {"method": 3}, f"method must be one of {_METHODS}, not 3."),
+        (
+            TypeError,
+            {"method": "central", "order": 2.0},
+            "order must be an even number from 2 to 12 for 'central', not 2.0.",
+        ),
+        (TypeError, {"step": "x"}, "step must be a positive number or None, not 'x'."),
+        (TypeError, {"scale": True}, "scale must be a positive number or None, not True."),
+        (
+            TypeError,
+            {"max_evaluations": 10.0},
+            "max_evaluations must be an int of at least 4, not 10.0.",
+        ),
+        (TypeError, {"bounds": 3}, f"bounds must be {_LIMITS}, not 3."),
+        (TypeError, {"bounds": ("0", 1)}, f"bounds must be {_LIMITS}, not ('0', 1)."),
+        (TypeError, {"noise": "x"}, f"noise must be {_NOISE}, not 'x'."),
+        (
+            TypeError,
+            {"executor": 4},
+            "executor must be something that evaluations can be handed to, not 4. Pass an executor of...",
+        ),
+        (
+            TypeError,
+            {"executor": Executor},
+            "executor must be something that evaluations can be handed to, not <c...",
+        ),
+    )
+):
+    rows(_cls, "finite", **{f"option_{_n}_{[*_options][-1]}": (
+        lambda b, options=_options: AutoFiniteDifferences(**options), f"AutoFiniteDifferences: {_words}",
+    )})  # fmt: skip
 rows(
     AttributeError, "finite",
     name_in_jax=(lambda b: adinterface.grad, "... It is adinterface.gradient"),
@@ -1337,12 +1399,93 @@ rows(
     jnp_sin=(lambda b: gradient(lambda x: jnp.sin(x).sum(), b, X), "...AutoFiniteDifferences(native=...)...jax..."),
 )  # fmt: skip
 
-# Errors of Python and of engines that docs/errors.md explains
+# Modules of torch
 # ------------------------------------------------------------------------------------------------
 
 
-def branches_on_x(x):
-    return x**2 if x > 0 else x
+def linear(inputs=2, outputs=2):
+    return torch.nn.Linear(inputs, outputs).double()
+
+
+def quiet(make, *args, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch has deprecated it
+        return make(*args, **options)
+
+
+def values_of(m):
+    return (m(torch.tensor(X)) ** 2).sum()
+
+
+class Unknown(torch.nn.Linear):
+    pass
+
+
+Unknown.__module__ = "torch.distributed.unknown"
+_ALONE = "The code of Linear computes with torch alone, so {!r} cannot take it. Use AutoTorch(), or AutoFiniteDifferences() " \
+    "without `native`."  # fmt: skip
+_WRAPS = "{} wraps a Linear: its hooks do not run here, or it cannot be rebuilt around gradients. Pass the inner module, " \
+    "model.{}, and call the wrapper inside f if you need it."  # fmt: skip
+_SCRIPT = "...: a ScriptModule keeps its parameters in C++ and cannot be rebuilt around gradients. Pass the module it was made " \
+    "from, with its state (load_state_dict), or wrap it in Constant(...); torch.compile it inside f if you need the " \
+    "speed."  # fmt: skip
+_LAZY = "A lazy module has parameters without a shape, which get one in its first call. Call it once with an example before " \
+    "differentiating."  # fmt: skip
+rows(ConversionError, "jax autograd", **{
+    f"module_of_torch_{name}": (lambda b, place=place: gradient(never, b, place(linear())), "The code of Linear computes with torch alone...")
+    for name, place in (("alone", lambda m: m), ("in_a_tree", lambda m: {"k": [m]}))
+})  # fmt: skip
+rows(
+    ConversionError, "finite",
+    module_of_torch=(lambda b: gradient(never, AutoFiniteDifferences(native=JAX), linear()),
+     _ALONE.format(AutoFiniteDifferences(native=JAX))),
+)  # fmt: skip
+rows(ConversionError, "torch finite", **{
+    f"module_{name}": (lambda b, make=make: gradient(values_of, b, make()), words)
+    for name, make, words in (
+        ("in_parallel", lambda: torch.nn.DataParallel(linear()), _WRAPS.format("DataParallel", "module")),
+        ("in_a_list", lambda: [torch.nn.DataParallel(linear())], _WRAPS.format("DataParallel", "module")),
+        ("compiled_in_part", lambda: torch.nn.Sequential(quiet(torch.compile, linear(), backend="eager")),
+         _WRAPS.format("OptimizedModule", "_orig_mod")),
+        ("scripted", lambda: quiet(torch.jit.script, linear()), _SCRIPT),
+        ("scripted_inside", lambda: torch.nn.Sequential(quiet(torch.jit.script, linear())), _SCRIPT),
+        ("traced", lambda: quiet(torch.jit.trace, linear(), torch.tensor(X), check_trace=False), _SCRIPT),
+    )
+})  # fmt: skip
+rows(
+    ConversionError, "torch",
+    lazy_module=(lambda b: gradient(values_of, b, torch.nn.Sequential(torch.nn.LazyLinear(2))), _LAZY),
+    unknown_exchange=(lambda b: gradient(values_of, b, torch.nn.Sequential(Unknown(2, 2))),
+     "Unknown spreads its parameters over processes in a way that is not known here. Shard the model with torch.distributed.fsdp."
+     "fully_shard, or with DTensor, whose gradients are global here, or wrap it in Constant(...)."),
+    a_copy_of_a_leaf=(lambda b: gradient(lambda x: (copy.deepcopy([x])[0] ** 2).sum() + x.sum(), b, {"w": torch.tensor(X)}["w"]),
+     "A tensor that is being differentiated was pickled or copied ... drops its gradient. Compute with it in this..."),
+    a_pickle_of_a_leaf=(lambda b: gradient(lambda x: (pickle.loads(pickle.dumps(x)) ** 2).sum(), b, X),
+     "A tensor that is being differentiated was pickled or copied ... drops its gradient..."),
+)  # fmt: skip
+rows(
+    RuntimeError, "torch",
+    counting_in_forward_mode=(lambda b: gradient(lambda x, m: (m(x) ** 3).sum(), FORWARD, torch.ones(3, 2), Constant(torch.nn.BatchNorm1d(2))),
+     "...captured Tensor...\nf writes to a tensor that it captured or that a module holds, which forward mode and batches of torch "
+     "do not allow. A BatchNorm does in training mode: module.eval(). Or use AutoTorch(), in a batch AutoTorch(chunk_size=1)."),
+    numpy_in_a_backward=(lambda b: jacobian(ByNumpy.apply, b, torch.tensor(X)), "...AutoTorch(chunk_size=1)..."),
+    checkpoint_of_torch=(lambda b: hessian(by_checkpoint, SecondOrder(FORWARD, AutoTorch(mode="reverse")), torch.tensor(X)),
+     "...AutoTorch(chunk_size=1), or leave checkpoint out..."),
+)  # fmt: skip
+_DIFFERENCED = "SecondOrder(AutoFiniteDifferences(), AutoTorch())"
+rows(
+    NotRecordedError, "torch",
+    unrecorded=(lambda b: hvp(unrecorded, b, X, X),
+     "f applies Unrecorded, a torch.autograd.Function whose backward torch did not record (once_differentiable, no_grad, or NumPy "
+     "in it): a derivative of its derivative would lack a part. Write that backward with torch operations, or take second "
+     f"derivatives with {_DIFFERENCED}."),
+    compiled_twice=(lambda b: hvp(values_of, b, *[quiet(torch.compile, linear(), backend="aot_eager")] * 2),
+     "...Pass the function or module that it was made from (model._orig_mod)..."),
+    weight_norm=(lambda b: diagonal_hessian(values_of, b, torch.nn.utils.parametrizations.weight_norm(linear())),
+     "...g * v / torch.linalg.vector_norm(v, dim=1, keepdim=True)..."),
+    distances=(lambda b: hessian(lambda x: torch.cdist(x, torch.ones(1, 2).double()).sum(), b, np.eye(2)),
+     "...the derivative for '_cdist_backward' is not implemented. Take it with differences: SecondOrder(..."),
+)  # fmt: skip
 
 
 def unrecorded(x):
@@ -1359,6 +1502,25 @@ class Unrecorded(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx, g):
         return 2 * ctx.saved_tensors[0] * g
+
+
+class ByNumpy(Unrecorded):
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return torch.from_numpy(2 * x.detach().numpy() * g.detach().numpy())
+
+
+def by_checkpoint(x):
+    return checkpoint(lambda y: y.sin() * y, x, use_reentrant=False).sum()
+
+
+# Errors of Python and of engines that docs/errors.md explains
+# ------------------------------------------------------------------------------------------------
+
+
+def branches_on_x(x):
+    return x**2 if x > 0 else x
 
 
 def penalty(backend):
@@ -1401,8 +1563,6 @@ rows(
      "...\ntorch.vmap cannot do this for all entries of a batched call at once..."),
     random_in_a_batch=(lambda b: batched(gradient, dropout, b, Each(np.ones((3, 2)))),
      "vmap: called random operation while in randomness error mode..."),
-    unrecorded=(lambda b: hessian(unrecorded, b, X),
-     "f applies Unrecorded, a torch.autograd.Function whose backward torch did not record..."),
     penalty_without_graph=(penalty, "element 0 of tensors does not require grad..."),
 )  # fmt: skip
 rows(

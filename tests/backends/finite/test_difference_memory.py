@@ -5,15 +5,13 @@ import pytest
 
 from adinterface import (
     AutoFiniteDifferences,
-    gradient,
     jacobian,
-    prepare,
     pushforward,
     value_and_gradient,
     value_and_jacobian,
 )
 
-SQUARES, TOTAL = np.zeros(3), np.zeros(())
+SQUARES = np.zeros(3)
 POINT, ALONG = np.array([1.0, 2.0, -1.5]), np.array([0.5, 1.0, 2.0])
 
 
@@ -53,22 +51,3 @@ def test_differences_keep_what_stands_beside_the_value_as_it_was_at_the_point():
         np.testing.assert_array_equal(beside, at - 1.0)
         np.testing.assert_allclose(value, ((at - 1.0) ** 2).sum())
         np.testing.assert_allclose(slope, 2 * (at - 1.0), rtol=1e-7)
-
-
-@pytest.mark.parametrize("prepared", [False, True])
-@pytest.mark.parametrize("kind", [float, complex])
-def test_differences_of_a_function_that_writes_into_its_arguments(kind, prepared):
-    def f(a, b):
-        a *= 3.0
-        b *= 2.0
-        return ((a * b) ** 2).real.sum()
-
-    a, b = POINT.astype(kind), ALONG.astype(kind)
-    for operator in (gradient, value_and_gradient, jacobian):
-        call = prepare(operator, f, AutoFiniteDifferences(), a, b) if prepared else None
-        results = call(a, b) if call is not None else operator(f, AutoFiniteDifferences(), a, b)
-        found = results.gradient if operator is value_and_gradient else results
-        np.testing.assert_allclose(found[0], 72 * POINT * ALONG**2, rtol=1e-6)
-        np.testing.assert_allclose(found[1], 72 * POINT**2 * ALONG, rtol=1e-6)
-        np.testing.assert_array_equal(a, POINT)
-        np.testing.assert_array_equal(b, ALONG)

@@ -2,14 +2,11 @@
 orders.
 """
 
-import concurrent.futures
 import math
-import re
 import warnings
 
 import numpy as np
 import pytest
-import torch
 
 from adinterface import (
     AutoFiniteDifferences,
@@ -275,88 +272,6 @@ def test_fixed_steps_of_every_order(method, order, rtol):
     np.testing.assert_allclose(back(np.ones(3))[0], np.cos(x), rtol=10 * rtol)
 
 
-OPTIONS = [
-    (
-        ValueError,
-        {"method": "secant"},
-        "method must be one of 'adaptive', 'central', 'forward', 'backward', ",
-    ),
-    (
-        ValueError,
-        {"order": 4},
-        "order goes with fixed steps; 'adaptive' chooses its own. Leave it out.",
-    ),
-    (
-        ValueError,
-        {"method": "central", "order": 3},
-        "order must be an even number from 2 to 12 for 'central', not 3.",
-    ),
-    (
-        ValueError,
-        {"method": "forward", "order": 0},
-        "order must be a number from 1 to 12 for 'forward', not 0.",
-    ),
-    (ValueError, {"scale": -1.0}, "scale must be a positive number or None, not -1.0."),
-    (ValueError, {"step": 0.0}, "step must be a positive number or None, not 0.0."),
-    (ValueError, {"max_evaluations": 3}, "max_evaluations must be an int of at least 4, not 3."),
-    (
-        ValueError,
-        {"bounds": (1, 0)},
-        "bounds must be (lowest, highest), each a number or None, not (1, 0).",
-    ),
-    (
-        ValueError,
-        {"noise": -1e-3},
-        "noise must be a number that is not negative, or (relative, absolute), not -0.001.",
-    ),
-    (
-        TypeError,
-        {"method": 3},
-        "method must be one of 'adaptive', 'central', 'forward', 'backward', 'complex', not 3.",
-    ),
-    (
-        TypeError,
-        {"method": "central", "order": 2.0},
-        "order must be an even number from 2 to 12 for 'central', not 2.0.",
-    ),
-    (TypeError, {"step": "x"}, "step must be a positive number or None, not 'x'."),
-    (TypeError, {"scale": True}, "scale must be a positive number or None, not True."),
-    (
-        TypeError,
-        {"max_evaluations": 10.0},
-        "max_evaluations must be an int of at least 4, not 10.0.",
-    ),
-    (TypeError, {"bounds": 3}, "bounds must be (lowest, highest), each a number or None, not 3."),
-    (
-        TypeError,
-        {"bounds": ("0", 1)},
-        "bounds must be (lowest, highest), each a number or None, not ('0', 1).",
-    ),
-    (
-        TypeError,
-        {"noise": "x"},
-        "noise must be a number that is not negative, or (relative, absolute), not 'x'.",
-    ),
-    (TypeError, {"native": "jax"}, "native must be a backend, not 'jax'."),
-    (
-        TypeError,
-        {"executor": 4},
-        "executor must be something that evaluations can be handed to, not 4. Pass an executor of",
-    ),
-    (
-        TypeError,
-        {"executor": concurrent.futures.Executor},
-        "executor must be something that evaluations can be handed to, not <c",
-    ),
-]
-
-
-@pytest.mark.parametrize(("error", "options", "message"), OPTIONS)
-def test_options_that_cannot_be_are_refused(error, options, message):
-    with pytest.raises(error, match=re.escape(f"AutoFiniteDifferences: {message}")):
-        AutoFiniteDifferences(**options)
-
-
 def test_what_f_raises_everywhere_is_raised():
     def f(x):
         raise ValueError("never")
@@ -375,30 +290,6 @@ def fail(message):
 # ------------------------------------------------------------------------------------------
 
 CENTRAL = AutoFiniteDifferences(method="central")
-
-
-def _buffered():
-    """A function that computes into the same array again and again."""
-    buffer = np.zeros(3)
-    return lambda x: np.multiply(np.sin(x), np.sum(x), out=buffer)
-
-
-@pytest.mark.parametrize("make", [lambda: lambda x: np.sin(x) * np.sum(x), _buffered])
-def test_plain_central_differences_of_arrays_need_two_evaluations_a_line(make):
-    x, v, f, count = np.array([0.3, -2.0, 40.0]), np.array([1.0, 0.0, -2.0]), make(), 0
-
-    def counted(x):
-        nonlocal count
-        count += 1
-        return f(x)
-
-    exact = np.diag(np.cos(x) * x.sum()) + np.sin(x)[:, None]
-    assert error(jacobian(counted, CENTRAL, x)[0], exact) < 1e-8
-    assert count == 6
-    value, tangent = pushforward(counted, CENTRAL, (x,), (v,))
-    assert count == 9
-    np.testing.assert_allclose(value, np.sin(x) * x.sum())
-    assert error(tangent, exact @ v) < 1e-8
 
 
 def test_plain_central_differences_tell_their_error_to_those_who_ask():
@@ -441,11 +332,3 @@ def test_that_outputs_that_change_near_the_point_are_named(method, beyond):
             match=r"shapes \[.*near it\. Give f outputs whose shapes and dtypes do not depend on",
         ):
             call()
-
-
-@pytest.mark.parametrize(
-    "draw", [np.random.normal, lambda: torch.randn(()).item()], ids=["NumPy", "torch"]
-)
-def test_f_that_draws_is_noisy(draw):
-    with pytest.warns(PrecisionWarning, match="f is noisy"):
-        gradient(lambda x: (x * draw()).sum(), AutoFiniteDifferences(), np.arange(1.0, 9.0))

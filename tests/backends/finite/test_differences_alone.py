@@ -1,9 +1,5 @@
 """Differences of functions of NumPy arrays: the numerical package, without adinterface."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from adinterface_finite.differences import (
@@ -99,16 +95,3 @@ def test_errors_by_leaf():
     smooth, rough = errors_by_leaf(lines, slopes, 1, 2.0**-52)
     assert (smooth.leaf, smooth.doubtful, rough.leaf, rough.doubtful) == (0, False, 1, True)
     assert overall(slopes)[0] >= rough.relative > 1e-4
-
-
-def test_it_imports_numpy_alone():
-    code = """
-import sys
-import numpy
-before = set(sys.modules)
-import adinterface_finite.differences
-loaded = {name.partition(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)
-assert loaded <= {"adinterface_finite", "numpy"}, loaded
-"""
-    root = Path(__file__).parents[3]
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=root / "backends")

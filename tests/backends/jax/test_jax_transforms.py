@@ -2,8 +2,6 @@
 precision holds.
 """
 
-import copy
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -181,17 +179,3 @@ def test_operators_inside_shard_map(name, mode):
     assert_numbers(
         compute(jnp.arange(4.0)), MESHED[name](AutoJax(mode=mode), jnp.arange(4.0)), 1e-6
     )
-
-
-# Devices
-# ------------------------------------------------------------------------------------------------
-
-
-def test_a_backend_with_a_device_or_a_sharding_can_be_copied():
-    _, x = _sharded(jax.sharding.AxisType.Auto)
-    for device in (None, jax.devices()[0], x.sharding):
-        backend = AutoJax(mode="reverse", jit=False, chunk_size=3, device=device)
-        for again in (copy.deepcopy(backend), copy.copy(backend)):
-            assert (again, hash(again), repr(again)) == (backend, hash(backend), repr(backend))
-    fast = copy.deepcopy(prepare(gradient, jnp.sum, AutoJax(device=jax.devices()[0]), X))
-    assert_numbers(fast(X)[0], np.ones(3))

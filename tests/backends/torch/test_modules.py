@@ -2,16 +2,11 @@
 
 import copy
 import dataclasses
-import io
-import re
 import warnings
 from collections import OrderedDict
 from typing import Any
 
 import adinterface_torch.distributed
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
@@ -19,14 +14,10 @@ from backends_table import assert_numbers, assert_tree, rtol_of
 from torch import nn
 
 from adinterface import (
-    AutoAutograd,
     AutoFiniteDifferences,
-    AutoJax,
     AutoTorch,
     Constant,
     ConversionError,
-    NotDifferentiableError,
-    NotRecordedError,
     diagonal_hessian,
     gradient,
     hessian,
@@ -39,7 +30,6 @@ from adinterface import (
     tree,
     value_and_gradient,
 )
-from adinterface.fit import Training, from_torch_optim, update
 
 each_torch_backend = pytest.mark.parametrize(
     "backend", [AutoTorch(), AutoFiniteDifferences()], ids=["torch", "finite"]
@@ -210,17 +200,6 @@ def _flat(tensors):
     return torch.cat([tensor.detach().flatten() for tensor in tensors])
 
 
-@each_torch_backend
-def test_buffers_keep_their_value_and_other_attributes_stay(backend):
-    module = _make("extras")
-    (found,) = gradient(_loss, backend, module)
-    assert torch.equal(found.offset, module.offset)
-    assert found.offset is not module.offset
-    assert found.activation is torch.tanh
-    assert found.name == "extras"
-    assert not hasattr(found, "grad")
-
-
 class Counting(nn.Module):
     """Of its two buffers it replaces one and writes to the other."""
 
@@ -296,22 +275,6 @@ def test_forward_mode_leaves_a_module_as_it_was_and_says_that_a_batch_norm_canno
     assert not any(map(torch._C._functorch.is_functorch_wrapped_tensor, counting.buffers()))
 
 
-def test_a_constant_that_f_counts_in_is_noted_in_forward_mode():
-    module = nn.BatchNorm1d(2).double()
-    f = lambda x, m: (m(x) ** 3).sum()
-    with pytest.raises(RuntimeError, match="captured Tensor") as caught:
-        gradient(f, _FORWARD, DATA, Constant(module))
-    assert caught.value.__notes__ == [
-        "f writes to a tensor that it captured or that a module holds, which forward mode and"
-        " batches of torch do not allow. A BatchNorm does in training mode: module.eval(). Or use"
-        " AutoTorch(), in a batch AutoTorch(chunk_size=1)."
-    ]
-    assert_tree(
-        gradient(f, _FORWARD, DATA, Constant(module.eval()))[0],
-        gradient(f, AutoTorch(), DATA, Constant(module))[0],
-    )
-
-
 def test_f_receives_the_users_own_module_under_reverse_mode():
     module, seen = _make("extras"), []
     gradient(
@@ -381,86 +344,6 @@ def test_the_callers_grad_mode_does_not_matter(made, mode, backend):
 # -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "backend",
-    [AutoJax(), AutoAutograd(), AutoFiniteDifferences(native=AutoJax())],
-    ids=["jax", "autograd", "finite over jax"],
-)
-@pytest.mark.parametrize("place", [lambda m: m, lambda m: {"k": [m]}], ids=["argument", "tree"])
-def test_a_module_with_another_engine_is_an_error_that_names_the_backends_that_take_it(
-    place, backend
-):
-    message = (
-        f"The code of Linear computes with torch alone, so {backend!r} cannot take it. "
-        "Use AutoTorch(), or AutoFiniteDifferences() without `native`."
-    )
-    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
-        gradient(_loss, backend, place(_make("linear")))
-
-
-def _as_script(module, how="script"):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch has deprecated them
-        if how == "trace":
-            return torch.jit.trace(module, torch.ones(2, 2, dtype=torch.float64), check_trace=False)
-        scripted = torch.jit.script(module)
-        if how == "script":
-            return scripted
-        file = io.BytesIO()
-        torch.jit.save(scripted, file)
-        file.seek(0)
-        return torch.jit.load(file)
-
-
-_WRAPS = (
-    "{} wraps a Linear: its hooks do not run here, or it cannot be rebuilt around gradients. Pass"
-    " the inner module, model.{}, and call the wrapper inside f if you need it."
-)
-WRAPPERS = {
-    "DataParallel": (
-        lambda: nn.DataParallel(nn.Linear(2, 2)),
-        _WRAPS.format("DataParallel", "module"),
-    ),
-    "a part of torch.compile": (
-        lambda: nn.Sequential(compiled(nn.Linear(2, 2))),
-        _WRAPS.format("OptimizedModule", "_orig_mod"),
-    ),
-}
-
-
-@each_torch_backend
-@pytest.mark.parametrize(
-    "place",
-    [lambda m: m, lambda m: [m], lambda m: nn.Sequential(m)],
-    ids=["argument", "list", "module"],
-)
-@pytest.mark.parametrize("name", WRAPPERS)
-def test_a_wrapper_that_cannot_be_rebuilt_is_an_error_that_names_the_inner_module(
-    name, place, backend
-):
-    make, message = WRAPPERS[name]
-    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
-        gradient(_loss, backend, place(make()))
-
-
-@each_torch_backend
-@pytest.mark.parametrize("how", ["script", "trace", "loaded"])
-def test_a_scripted_module_is_an_error_that_says_what_to_pass(how, backend):
-    module = _as_script(nn.Linear(2, 2).double(), how)
-    message = (
-        f"{type(module).__name__}: a ScriptModule keeps its parameters in C++ and cannot be rebuilt"
-        " around gradients. Pass the module it was made from, with its state (load_state_dict), or"
-        " wrap it in Constant(...); torch.compile it inside f if you need the speed."
-    )
-    for place in (lambda m: m, nn.Sequential, lambda m: [nn.Sequential(m)]):
-        with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
-            gradient(_loss, backend, place(module))
-    found = gradient(lambda x, m: m(x).sum(), backend, DATA, Constant(module))[0]
-    torch.testing.assert_close(
-        found, module.weight.sum(0).expand(DATA.shape).detach(), rtol=1e-6, atol=1e-6
-    )
-
-
 @pytest.mark.parametrize("auto", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()])
 @pytest.mark.parametrize("kind", [dict, list])
 def test_the_hessian_of_a_container_that_holds_a_module_is_its_tree_of_its_trees(kind, auto):
@@ -525,49 +408,6 @@ def test_what_torch_compile_made_of_a_module_is_one_too(call, backend):
         assert not ours.requires_grad
         assert not theirs.requires_grad
     assert torch.equal(model(DATA), plain(DATA))
-
-
-def test_a_second_derivative_of_compiled_code_names_the_module_that_it_was_made_from():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = torch.compile(nn.Linear(2, 2).double(), backend="aot_eager")
-        with pytest.raises(
-            NotRecordedError,
-            match=r"Pass the function or module that it was made from \(model\._orig_mod\)",
-        ):
-            hvp(lambda m: (m(DATA) ** 3).sum(), AutoTorch(), model, model)
-
-
-def test_a_compiled_module_is_trained_and_stays_compiled():
-    calls = []
-
-    def backend(graph, inputs):
-        calls.append(graph)
-        return graph.forward
-
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 2)).double()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = torch.compile(copy.deepcopy(plain), backend=backend)
-    loss = lambda m, x: (m(x) ** 2).sum()
-    optimizer = torch.optim.SGD(plain.parameters(), lr=0.1)
-    training = Training(loss, AutoTorch(), from_torch_optim(torch.optim.SGD, model, lr=0.1))
-    for _ in range(4):
-        optimizer.zero_grad()
-        expected = loss(plain, DATA)
-        expected.backward()
-        optimizer.step()
-        assert training(DATA).item() == expected.item()
-    assert len(calls) == 1
-    assert torch.equal(model._orig_mod[1].running_mean, plain[1].running_mean)
-    moved = update(model, gradient(loss, AutoTorch(), model.eval(), Constant(DATA)), 0.1)
-    assert type(moved) is type(model)
-    seen = len(calls)
-    moved(DATA + 1)
-    moved(DATA[:2])
-    assert len(calls) > seen  # compiled when it is called
 
 
 class ModelOutput(OrderedDict):
@@ -635,15 +475,6 @@ def test_what_hugging_faces_models_return_is_a_value_an_aux_and_an_argument(prep
     check(found, logits=2 * x)
 
 
-def test_an_array_that_such_an_object_holds_beside_its_entries_is_an_error():
-    out = LossAndLogits(logits=torch.ones(2))
-    out.extra = torch.ones(3)
-    with pytest.raises(
-        NotDifferentiableError, match=r"\.extra is an attribute that is not a field"
-    ):
-        gradient(lambda out: out.logits.sum(), AutoTorch(), out)
-
-
 @pytest.fixture
 def one_process(tmp_path):
     """A process group of this process alone."""
@@ -666,22 +497,6 @@ every_torch_backend = pytest.mark.parametrize(
     ],
     ids=["torch", "forward", "finite", "native"],
 )
-
-
-def test_a_module_that_exchanges_gradients_in_a_way_that_is_not_known_is_refused(one_process):
-    class Unknown(nn.Linear):
-        pass
-
-    Unknown.__module__ = "torch.distributed.unknown"
-    for module in (Unknown(2, 2), nn.Sequential(Unknown(2, 2))):
-        with pytest.raises(ConversionError) as caught:
-            gradient(_loss, AutoTorch(), module)
-        assert (
-            str(caught.value)
-            == "Unknown spreads its parameters over processes in a way that is not known here."
-            " Shard the model with torch.distributed.fsdp.fully_shard, or with DTensor, whose"
-            " gradients are global here, or wrap it in Constant(...)."
-        )
 
 
 @every_torch_backend
@@ -745,55 +560,6 @@ def test_sum_shared_adds_a_parameter_that_stands_in_a_module_and_outside_it(back
 
 # Equinox and Optax
 # ------------------------------------------------------------------------------------------------
-
-
-class Stateful(eqx.Module):
-    """Static fields, numbers, an integer array, an activation function, a tuple of layers."""
-
-    weight: jax.Array
-    layers: tuple
-    rate: float
-    counts: jax.Array
-    activation: object
-    size: int = eqx.field(static=True)
-    name: str = eqx.field(static=True, default="stateful")
-
-    def __call__(self, x):
-        for layer in self.layers:
-            x = self.activation(layer(x))
-        return self.rate * self.weight @ x * self.size + self.counts.sum()
-
-
-def _equinox(name):
-    first, second = jax.random.split(jax.random.key(0))
-    if name == "MLP":
-        return eqx.nn.MLP(2, 2, 4, 2, key=first)
-    if name == "GRU cell":
-        return eqx.nn.GRUCell(2, 2, key=first)
-    layers = (eqx.nn.Linear(2, 3, key=first), eqx.nn.LayerNorm(3), eqx.nn.Linear(3, 2, key=second))
-    return Stateful(jnp.eye(2), layers, 0.5, jnp.arange(2), jax.nn.tanh, 2)
-
-
-def _equinox_loss(model):
-    x = jnp.asarray([1.0, -0.5])
-    return jnp.sum((model(x, x) if isinstance(model, eqx.nn.GRUCell) else model(x)) ** 2)
-
-
-each_equinox = pytest.mark.parametrize("name", ["MLP", "GRU cell", "stateful"])
-
-
-@each_equinox
-def test_an_equinox_gradient_is_that_of_filter_grad(name):
-    model = _equinox(name)
-    (found,), expected = (
-        gradient(_equinox_loss, AutoJax(), model),
-        eqx.filter_grad(_equinox_loss)(model),
-    )
-    assert type(found) is type(model)
-    assert jax.tree.structure(found) == jax.tree.structure(expected)
-    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
-        assert a.dtype == b.dtype
-        assert_numbers(a, b, 1e-6)
 
 
 @pytest.mark.parametrize(

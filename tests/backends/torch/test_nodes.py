@@ -1,7 +1,5 @@
 """Nodes of torch's graph whose backward pass is wrong without a word: another way, or a refusal."""
 
-import re
-
 import pytest
 import torch
 from backends_table import assert_numbers
@@ -43,10 +41,6 @@ def numbers(*shape):
 # -----------------------------------------------------------------------------------------------
 
 X, XS, CENTRES = numbers(2, 3), numbers(4, 2, 3), numbers(1, 3)
-
-
-def distances(x):
-    return torch.cdist(x, CENTRES)
 
 
 # Refused where the pass is recorded.
@@ -102,15 +96,6 @@ def test_second_derivatives_of_weight_norm_are_refused(way):
     assert_numbers(hvp(loss, DIFFERENCED, V, V), hvp(loss, DIFFERENCES, V, V), 1e-4)
 
 
-def test_a_module_with_weight_norm_names_the_remedy():
-    model = nn.utils.parametrizations.weight_norm(nn.Linear(4, 2)).double()
-    with pytest.raises(
-        NotRecordedError,
-        match=re.escape("g * v / torch.linalg.vector_norm(v, dim=1, keepdim=True)"),
-    ):
-        diagonal_hessian(lambda m: (m(V) ** 2).sum(), TORCH, model)
-
-
 FIRST = {
     "gradient": lambda backend: gradient(loss, backend, V)[0],
     "jacobian": lambda backend: jacobian(output, backend, V, Constant(INPUTS))[0],
@@ -153,15 +138,6 @@ COLUMNS = {
 @pytest.mark.parametrize("way", COLUMNS.values(), ids=COLUMNS)
 def test_tall_jacobians_of_what_has_no_second_derivative(way):
     assert_numbers(way(TORCH), way(DIFFERENCES), 1e-6)
-
-
-def test_second_derivatives_of_distances_name_the_remedy():
-    message = (
-        "the derivative for '_cdist_backward' is not implemented. Take it with differences:"
-        " SecondOrder("
-    )
-    with pytest.raises(NotRecordedError, match=re.escape(message)):
-        hessian(lambda x: distances(x).sum(), TORCH, X)
 
 
 # Wrong at third order, where a forward derivative of a derivative takes three passes.

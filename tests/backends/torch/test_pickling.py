@@ -10,19 +10,11 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from backends_table import each_engine
 
 from adinterface import (
     AutoTorch,
-    ConversionError,
     DisconnectedWarning,
     gradient,
-    hessian,
-    hvp,
-    jacobian,
-    numpy_function,
-    prepare,
-    value_and_gradient,
 )
 
 X = np.array([1.0, 2.0, 3.0])
@@ -43,41 +35,6 @@ WAYS = {
     "copy": copy.copy,
     "deepcopy": lambda x: copy.deepcopy([x])[0],
 }
-REFUSED = (
-    r"^A tensor that is being differentiated was pickled or copied .* drops its gradient\. Compute"
-    r" with it in this"
-)
-
-
-@pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(create_graph=True)], ids=repr)
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_a_leaf_that_is_pickled_or_copied_inside_f_is_refused(way, backend):
-    f = lambda x: (way(x) ** 2).sum() + x.sum()
-    for call in (
-        lambda: gradient(f, backend, X),
-        lambda: gradient(f, backend, torch.tensor(X)),
-        lambda: gradient(lambda p: f(p["w"]), backend, {"w": torch.tensor(X), "b": 1.0}),
-        lambda: hvp(f, backend, X, X),
-        lambda: prepare(gradient, f, backend, X)(X),
-        *[
-            lambda operator=operator: operator(f, backend, X)
-            for operator in (value_and_gradient, hessian, jacobian)
-        ],
-    ):
-        with pytest.raises(
-            (ConversionError, RuntimeError),
-            match=REFUSED + "|Only Tensors created explicitly by the user",
-        ):
-            call()
-
-
-@each_engine
-def test_deep_copies_in_numpy_code_are_right(backend):
-    f = lambda x: (copy.deepcopy([x])[0] ** 2).sum()
-    for code in (numpy_function(f), numpy_function(f, deep=True)):
-        np.testing.assert_allclose(gradient(code, backend, X)[0], 2 * X)
-    if not isinstance(backend, AutoTorch):
-        np.testing.assert_allclose(gradient(f, backend, X)[0], 2 * X)
 
 
 def test_a_module_that_is_pickled_or_copied_inside_f_warns_that_nothing_is_connected():

@@ -3,18 +3,15 @@ from it.
 """
 
 import copy
-import gc
 import re
-import types
 import warnings
-import weakref
 from collections import OrderedDict
 
 import pytest
 import torch
 from adinterface_torch.copying import NoHooks
 from adinterface_torch.copying import gradient_of as of_gradients
-from adinterface_torch.modules import names_of, read
+from adinterface_torch.modules import read
 from torch import nn
 
 from adinterface import (
@@ -49,33 +46,9 @@ class Mixed(nn.Module):
         self.act = torch.tanh
 
 
-def _shared():
-    inner = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
-    return nn.Sequential(nn.Sequential(nn.ReLU(), inner), inner, nn.Linear(2, 2))
-
-
-def _tied():
-    module = nn.ModuleDict({"a": nn.Linear(2, 2), "b": nn.Linear(2, 2)})
-    module["b"].weight = module["a"].weight
-    return module
-
-
 def _in_a_circle():
     module = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
     module[1].above = module
-    return module
-
-
-def _old_weight_norm():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        return nn.Sequential(nn.utils.weight_norm(nn.Linear(2, 2)))
-
-
-def _hooked():
-    module = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
-    module[0].register_forward_hook(_hook)
-    module[1].register_forward_pre_hook(types.MethodType(lambda self, *_: None, module[1]))
     return module
 
 
@@ -83,41 +56,8 @@ def _hook(*_):
     return None
 
 
-def _encoder():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 2)
-
-
-MODULES = {
-    "linear": lambda: nn.Linear(3, 1),
-    "no parameters": nn.ReLU,
-    "sequential": lambda: nn.Sequential(*[nn.Linear(2, 2) for _ in range(5)]),
-    "conv": lambda: nn.Sequential(
-        nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Dropout(), nn.Flatten()
-    ),
-    "mixed": Mixed,
-    "shared": _shared,
-    "tied": _tied,
-    "in a circle": _in_a_circle,
-    "parameters": lambda: nn.ParameterDict(
-        {"a": nn.Parameter(torch.ones(2)), "b": nn.Parameter(torch.ones(1))}
-    ),
-    "LSTM": lambda: nn.LSTM(2, 3),
-    "attention": lambda: nn.MultiheadAttention(4, 2),
-    "encoder": _encoder,
-    "weight norm": lambda: nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)),
-    "orthogonal": lambda: nn.utils.parametrizations.orthogonal(nn.Linear(2, 2)),
-    "old weight norm": _old_weight_norm,
-    "hooked": _hooked,
-}
-
-
 def gradient_of(module, gradients):
     return of_gradients(module, read(module)[1], gradients)
-
-
-each_module = pytest.mark.parametrize("name", MODULES)
 
 
 def _zeros(module):
@@ -126,23 +66,6 @@ def _zeros(module):
 
 # Reading
 # ------------------------------------------------------------------------------------------------
-
-
-@each_module
-def test_reading_gives_each_parameter_once_in_the_order_of_named_parameters(name):
-    module = MODULES[name]()
-    structure, parameters = read(module)
-    named = list(module.named_parameters())
-    assert names_of(structure) == [key for key, _ in named]
-    assert [*map(id, parameters)] == [id(p) for _, p in named]
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in MODULES if name not in ("weight norm", "orthogonal")]
-)
-def test_modules_of_one_structure_have_equal_ones(name):
-    one, other = MODULES[name](), MODULES[name]()
-    assert read(one)[0] == read(other)[0]
 
 
 def _replace(path, value):
@@ -353,37 +276,8 @@ def test_a_module_in_a_circle_keeps_it():
     assert built[1].above is built
 
 
-def test_a_lazy_module_is_refused_until_its_first_call():
-    module = nn.Sequential(nn.LazyLinear(2))
-    message = (
-        "A lazy module has parameters without a shape, which get one in its first call. Call it"
-        " once with an example before differentiating."
-    )
-    f = lambda m: m(torch.ones(1, 3)).sum()
-    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
-        gradient(f, AutoTorch(), module)
-    f(module)
-    (found,) = gradient(f, AutoTorch(), module)
-    assert torch.equal(found[0].weight, torch.ones(2, 3))
-
-
 # Life
 # ------------------------------------------------------------------------------------------------
-
-
-@each_module
-def test_a_structure_keeps_no_module_and_no_tensor(name):
-    gc.freeze()  # only what is made from here on is looked through, which takes a second less
-    module = MODULES[name]()
-    references = [weakref.ref(m) for m in module.modules()]
-    references += [weakref.ref(t) for t in [*module.parameters(), *module.buffers()]]
-    structure, _ = read(module)
-    built = gradient_of(module, _zeros(module))
-    references += [weakref.ref(m) for m in built.modules()]
-    del module, built, _
-    gc.collect()
-    assert structure is not None
-    assert [reference() for reference in references] == [None] * len(references)
 
 
 def test_changes_are_seen_by_the_operator_from_call_to_call():

@@ -1,14 +1,12 @@
 """Parts that torch cannot differentiate again: another way, or an error, never zero."""
 
 import re
-from functools import partial
 
 import pytest
 import torch
 from backends_table import assert_numbers
 from torch import nn
 from torch.autograd.function import once_differentiable
-from torch.utils.checkpoint import checkpoint
 
 from adinterface import (
     AutoFiniteDifferences,
@@ -27,7 +25,6 @@ from adinterface import (
     prepare,
     pullback,
     pushforward,
-    rules,
     value_gradient_and_hessian,
 )
 from adinterface.loops import scan
@@ -121,12 +118,6 @@ def test_first_derivatives_through_a_backward_that_is_not_recorded(function, pre
     assert_numbers(tall, torch.cat([torch.diag(slopes), torch.eye(3)]), 1e-15)
 
 
-def test_a_backward_in_numpy_names_the_way_to_take_rows_one_by_one():
-    with pytest.raises(RuntimeError) as caught:
-        jacobian(ByNumpy.apply, TORCH, X)
-    assert any("AutoTorch(chunk_size=1)" in note for note in caught.value.__notes__)
-
-
 # Second derivatives are refused by name.
 # ------------------------------------------------------------------------------------
 
@@ -160,18 +151,6 @@ def test_second_derivatives_are_refused(function, prepared):
         called(prepared, hvp, f, SecondOrder(AutoFiniteDifferences(), TORCH), X, V),
         12 * X**2 * V,
         1e-6,
-    )
-
-
-def test_the_error_names_the_function_and_the_ways():
-    with pytest.raises(NotRecordedError) as caught:
-        hvp(scalar(Once), TORCH, X, V)
-    assert (
-        str(caught.value)
-        == "f applies Once, a torch.autograd.Function whose backward torch did not record"
-        " (once_differentiable, no_grad, or NumPy in it): a derivative of its derivative would"
-        " lack a part. Write that backward with torch operations, or take second derivatives"
-        " with SecondOrder(AutoFiniteDifferences(), AutoTorch())."
     )
 
 
@@ -325,50 +304,6 @@ def test_second_derivatives_of_compiled_code():
 
 # Checkpoints.
 # ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("outer", ["forward", "reverse"])
-@pytest.mark.parametrize("inner", ["forward", "reverse"])
-@pytest.mark.parametrize(
-    "operator", [hessian, partial(prepare, hessian)], ids=["plain", "prepared"]
-)
-def test_a_checkpoint_of_torch_is_right_or_an_error_that_names_the_remedy(operator, inner, outer):
-    backend = SecondOrder(AutoTorch(mode=outer), AutoTorch(mode=inner))
-
-    def by_torch(x):
-        return checkpoint(lambda y: y.sin() * y, x, use_reentrant=False).sum()
-
-    def by_adinterface(x):
-        return rules.checkpoint(lambda y: y.sin() * y)(x).sum()
-
-    def second(f, backend):
-        found = operator(f, backend, X)
-        return found(X) if callable(found) else found
-
-    expected = hessian(lambda x: (x.sin() * x).sum(), AutoTorch(), X)
-    torch.testing.assert_close(second(by_adinterface, backend), expected)
-    torch.testing.assert_close(second(by_torch, AutoTorch()), expected)
-    if outer == inner:
-        torch.testing.assert_close(second(by_torch, backend), expected)
-        return
-    with pytest.raises(
-        RuntimeError, match=r"saved tensor hooks|number of tensors was saved"
-    ) as raised:
-        second(by_torch, backend)
-    assert any(
-        "AutoTorch(chunk_size=1), or leave checkpoint out" in note
-        for note in raised.value.__notes__
-    )
-    with pytest.raises(RuntimeError, match="saved tensor hooks") as raised:
-        batched(gradient, by_torch, AutoTorch(), Each(X[:, None]))
-    assert any(
-        "AutoTorch(chunk_size=1), or leave checkpoint out" in note
-        for note in raised.value.__notes__
-    )
-    one_by_one = batched(gradient, by_torch, AutoTorch(chunk_size=1), Each(X[:, None]))[0]
-    torch.testing.assert_close(
-        batched(gradient, by_adinterface, AutoTorch(), Each(X[:, None]))[0], one_by_one
-    )
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])

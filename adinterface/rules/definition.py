@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 class Definition:
@@ -49,16 +49,16 @@ class Definition:
         parameters = self.signature.parameters.values()
         #: The number of positional arguments, if calls need not read the signature; else None.
         self.count: int | None = (
-            len(parameters) if all(p.kind in _POSITIONAL for p in parameters) else None
+            len(parameters) if all(p.kind in POSITIONAL for p in parameters) else None
         )
 
     def path(self, i: int) -> str:
         """What the i-th argument is called in messages."""
-        kinds = (*_POSITIONAL, inspect.Parameter.VAR_POSITIONAL)
+        kinds = (*POSITIONAL, inspect.Parameter.VAR_POSITIONAL)
         result = [
             parameter for parameter in self.signature.parameters.values() if parameter.kind in kinds
         ]
-        if i < len(result) and result[i].kind in _POSITIONAL:
+        if i < len(result) and result[i].kind in POSITIONAL:
             return result[i].name
         return f"{result[-1].name}[{i - len(result) + 1}]"
 

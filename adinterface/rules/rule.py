@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
+from ..core.contract.errors import RuleError
 from ..core.contract.tracing import untraced
 from .application import apply
-from .definition import Definition
+from .definition import POSITIONAL, Definition
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,6 +54,18 @@ class Rule(Generic[P, T]):
             raise TypeError(
                 f"{self._definition.name}.{what} takes a function, not a {type(function).__name__}."
             )
+        parameters = list(self._definition.signature.parameters.values())
+        names = [p.name for p in parameters if p.kind in POSITIONAL and p.default is p.empty]
+        first = ["cotangent" if what == "pullback" else "tangents", "value"]
+        try:
+            inspect.signature(function).bind_partial(*first, *names)
+        except TypeError:
+            raise RuleError(
+                f"{self._definition.name}: its {what} is called with"
+                f" ({', '.join([*first, *names])}), and must take so many arguments."
+            ) from None
+        except ValueError:  # compiled, without a signature
+            pass
         return function
 
     # compiled, a Function of torch would lose its forward rule

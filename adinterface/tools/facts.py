@@ -31,9 +31,12 @@ def operator_of(row: OperatorRow) -> Callable[..., Any]:
 def require_call(caller: str, operator: Any, f: Any) -> None:
     """As `require_operator`, for any function with an operator's call signature.
 
-    f must be a function, not an operator, which it is if the two were exchanged.
+    f must be a function, not an operator, which it is if the two were exchanged. It is a backend if
+    the operator was left out.
     """
-    if not callable(operator) or entry_of(REGISTRY.operators, f) is not None:
+    known = entry_of(REGISTRY.operators, operator) is not None
+    exchanged = entry_of(REGISTRY.operators, f) is not None
+    if not callable(operator) or exchanged or not (known or callable(f)):
         require_operator(caller, operator)
     require_function(caller.partition("(")[0], f)
 

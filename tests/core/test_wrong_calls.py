@@ -56,6 +56,7 @@ from adinterface import (
     NotRecordedError,
     OutputError,
     PrecisionError,
+    RuleError,
     SecondOrder,
     TreeError,
     array_namespace,
@@ -76,6 +77,7 @@ from adinterface import (
     pullback,
     pushforward,
     register_node,
+    rule,
     tree,
     value_and_gradient,
 )
@@ -276,6 +278,14 @@ rows(
     name_in_jax=(lambda b: adinterface.grad, "... It is adinterface.gradient"),
 )  # fmt: skip
 
+rows(
+    RuleError, "finite",
+    pullback_without_the_value=(lambda b: rule(square).pullback(lambda cotangent, x: cotangent),
+     "square: its pullback is called with (cotangent, value, x), and must take so many arguments."),
+    pushforward_without_the_value=(lambda b: rule(product).pushforward(lambda tangents, x, y: x),
+     "product: its pushforward is called with (tangents, value, x, y), and must take so many arguments."),
+)  # fmt: skip
+
 _MADE = {
     "prepare(operator, f, backend, *example_args)": lambda operator, f, b: prepare(
         operator, f, b, X
@@ -295,6 +305,7 @@ for _made, _take in _MADE.items():
             ("name", "hessian", square, f"{_start}'hessian'. Pass hessian itself, without quotes."),
             ("another_name", "loss", square, f"{_start}'loss'."),
             ("wrong_order", square, gradient, f"{_start}{square!r}."),
+            ("left_out", square, JAX, f"{_start}{square!r}."),
         )
     })  # fmt: skip
 
@@ -689,6 +700,10 @@ rows(
     tangents_too_few=(lambda b: pushforward(product, b, (X, Constant(X)), (X,)), _COUNT.format("pushforward", 1)),
     tangents_too_many=(lambda b: linearize(product, b, X, Constant(X)).push(X, None, X), _COUNT.format("linearize", 3)),
     shape_of_a_cotangent=(lambda b: pullback(lambda x: x, b, X).back(np.ones(3)), "cotangent must have shape (2,), not (3,)."),
+    cotangent_in_a_tuple=(lambda b: pullback(lambda x: x, b, X).back((X,)),
+     "cotangent must have shape (2,), not (1, 2). Pass the array itself, without a tuple around it."),
+    tangent_in_a_list=(lambda b: linearize(lambda x: x, b, X).push([X]),
+     "tangents[0] must have shape (2,), not (1, 2). Pass the array itself, without a list around it."),
     tangent_before_f=(lambda b: hvp(never, b, X, np.ones(3)), "v must have shape (2,), not (3,)."),
     wide_cotangent=(lambda b: pullback(lambda x: x * 2, b, X.astype("f4")).back(ONES), f"cotangent {_NARROWED}"),
     wide_tangent=(lambda b: pushforward(lambda x: x * 2, b, (torch.ones(2),), (ONES,)), f"tangents[0] {_NARROWED}"),

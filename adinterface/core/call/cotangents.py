@@ -131,7 +131,7 @@ class NativeMatch(Matcher):
 
     def _leaf(self, array: Any, given: Any, path: str) -> Any:
         library = library_of(self.backend, array)
-        given = stood_for(given)
+        given = given_as = stood_for(given)
         handler = handler_of(given, scan=False)
         numbers = False
         if isinstance(handler, NodeType) and type(given) in (list, tuple):
@@ -152,7 +152,10 @@ class NativeMatch(Matcher):
                 raise TreeError(f"{path} must be a stack of shape {wanted}, not {shape}.")
             self.count = shape[0]
         elif shape != expected:
-            raise TreeError(f"{path} must have shape {expected}, not {shape}.")
+            remedy = f" Pass the array itself, without a {type(given_as).__name__} around it."
+            raise TreeError(
+                f"{path} must have shape {expected}, not {shape}.{remedy if numbers else ''}"
+            )
         self._check_dtype(library.dtype(array), handler, given, path, numbers)
         try:
             return self.converted(array, given, path)

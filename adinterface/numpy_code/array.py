@@ -538,6 +538,11 @@ class NumpyArray(Storage):
 
     conjugate = conj
 
+    def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
+        """With write=False, nothing: NumPy's error for a later write is not raised."""
+        if write or align or uic:
+            self.__getattr__("setflags")
+
     def __setitem__(self, index: Any, value: Any) -> None:
         write(self, index, value)
 

@@ -169,6 +169,9 @@ class MadeArray(NumpyArray):
     def copy(self, order: Any = "C") -> MadeArray:
         return made(self._array.copy(order))  # type: ignore[no-any-return]
 
+    def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
+        self._array.setflags(write, align, uic)
+
     def __copy__(self) -> MadeArray:
         return self.copy()
 

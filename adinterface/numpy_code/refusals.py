@@ -67,8 +67,9 @@ def telling_unknown() -> Iterator[None]:
 
 #: What to write instead of code that would leave the engine.
 _LEAVING = (
-    "Leave it an array: np and adinterface.scipy have functions for it. Write np.stack([...]) for a"
-    " list of arrays, np.sin for math.sin, and a = np.array(a) in f before a[0] = x[0]."
+    "Leave it an array: np and adinterface.scipy have functions for it, np.ma has none. Write"
+    " np.stack([...]) for a list of arrays, np.sin for math.sin, and a = np.array(a) in f before"
+    " a[0] = x[0]."
 )
 
 

@@ -80,6 +80,7 @@ _OF_LINALG = {
     "cholesky",
     "eigh",
     "eigvalsh",
+    "lstsq",
     "matrix_norm",
     "matrix_rank",
     "norm",
@@ -236,7 +237,7 @@ _FEWER = {
 _ROUGH = {"corrcoef", "nanstd", "sinc"}
 #: or returns results without a derivative.
 _FLAT = {"union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
-_COMPOSED = frozenset(_FEWER | _FLAT | _ROUGH)
+_COMPOSED = frozenset({"block"} | _FEWER | _FLAT | _ROUGH)
 #: Parameters in which a list of numbers is axes or lengths, not an array.
 _NOT_ARRAYS = frozenset(
     {

@@ -35,9 +35,9 @@ OTHER_CODE = (
     " adinterface.rules.differentiate_with and AutoFiniteDifferences()."
 )
 LEFT = (
-    " Leave it an array: np and adinterface.scipy have functions for it. Write np.stack([...]) for"
-    " a list of arrays, np.sin for math.sin, and a = np.array(a) in f before a[0] = x[0]."
-    + OTHER_CODE
+    " Leave it an array: np and adinterface.scipy have functions for it, np.ma has none. Write"
+    " np.stack([...]) for a list of arrays, np.sin for math.sin, and a = np.array(a) in f before"
+    " a[0] = x[0]." + OTHER_CODE
 )
 
 

@@ -97,6 +97,57 @@ def products_of_two_components(x):
     )
 
 
+@program
+def flags(x):
+    y, made = 2 * x, np.zeros(3)
+    made[0] = x[0]
+    y.setflags(write=False)
+    made.setflags(write=False)
+    return np.sum(y * made)
+
+
+class Convertible:
+    def __init__(self, x):
+        self.x = x
+
+    def __float__(self):
+        return float(self.x)
+
+    def __complex__(self):
+        return complex(self.x, 2.0)
+
+
+@program
+def conversions_of_the_object(x):
+    return float(Convertible(x[0])) ** 2 + abs(complex(Convertible(x[1]))) + complex(x[2]).real
+
+
+class Around(np.ndarray):
+    def __new__(cls, values):
+        values = np.array(values, dtype=float)
+        return super().__new__(cls, (3,), float, values)
+
+    def square(self):
+        return np.sum(self.view(np.ndarray) ** 2)
+
+
+@program
+def an_array_around_a_buffer(x):
+    return Around(2 * x).square() * Around([1, 2, 3]).square()
+
+
+@program
+def blocks_with_constant_rows(x):
+    return np.sum(np.block([[x[:1], x[1:2]], [1.0, 2.0]]) ** 2) + np.sum(np.block([[x], [X]]) ** 2)
+
+
+@program
+def least_squares_of_zero_and_of_no_columns(x):
+    of_zero = np.linalg.lstsq(0 * np.outer(x, x), x, rcond=None)
+    of_none = np.linalg.lstsq(np.zeros((3, 0)), x, rcond=None)
+    return np.sum(x**2) + np.sum(of_zero[0]) + np.sum(of_none[0])
+
+
 @each_engine
 @pytest.mark.parametrize("f", PROGRAMS)
 @pytest.mark.filterwarnings(

@@ -121,7 +121,7 @@ def lstsq(xp: ModuleType, a: Any, b: Any, rcond: Any = None) -> tuple[Array, Arr
     cut = epsilon * max(rows, columns) if rcond is None else epsilon if rcond < 0 else rcond
     solution = xp.matmul(xp.linalg.pinv(a, rtol=cut), b)
     singular = xp.linalg.svdvals(a)
-    rank = cast(xp, xp.sum(cast(xp, singular > cut * singular[0], "int32"), axis=0), "int32")
+    rank = cast(xp, xp.sum(cast(xp, singular > cut * singular[:1], "int32"), axis=0), "int32")
     squares = xp.sum(_squared(xp, b - xp.matmul(a, solution)), axis=0)
     squares = squares if squares.ndim else squares[None]
     return solution, squares if rows > columns else squares[:0], rank, singular

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..array import NumpyArray, as_plain, known_numbers, pretended
-from ..array_like import array_of
+from ..array_like import ArrayHolder, array_of
 from ..python_numbers import is_python_number, python_number
+from ..storage import Storage
 from .globals import Globals, Of
 from .plain import unknown
 from .standing import is_instance, is_subclass, real_of, standing
@@ -22,7 +23,7 @@ from .standing import is_instance, is_subclass, real_of, standing
 
 def _number(real: type, dtype: type) -> Callable[..., Any]:
     def make(*args: Any) -> Any:
-        if len(args) == 1 and type(x := array_of(args[0])) is NumpyArray:
+        if len(args) == 1 and type(x := _converted(args[0], real.__name__)) is NumpyArray:
             if x.size != 1:
                 raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
             return python_number(np.reshape(x, ()).astype(dtype))
@@ -31,14 +32,23 @@ def _number(real: type, dtype: type) -> Callable[..., Any]:
     return make
 
 
+def _converted(x: Any, name: str) -> Any:
+    """What an object has for float(x) or complex(x): a method in Python, or an array."""
+    own = getattr(type(x), f"__{name}__", None)
+    calls = type(own) is types.FunctionType and not isinstance(x, (Storage, ArrayHolder))
+    return own(x) if calls else array_of(x)  # type: ignore[misc]
+
+
 FLOAT = standing(float, _number(float, np.float64), dtype=np.dtype(float))
 _one_complex = _number(complex, np.complex128)
 
 
 def _complex(real: Any = 0, imag: Any = None) -> Any:
+    if imag is None:
+        return _one_complex(real)
     if not (type(real) is NumpyArray or type(imag) is NumpyArray):
-        return complex(real) if imag is None else complex(real, imag)
-    return _one_complex(real) if imag is None else _one_complex(real) + 1j * FLOAT(imag)
+        return complex(real, imag)
+    return _one_complex(real) + 1j * FLOAT(imag)
 
 
 COMPLEX = standing(complex, _complex, dtype=np.dtype(complex))

@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, known_numbers, of_no_axes
 from ..array_like import ArrayHolder, with_each
-from ..made_array import MadeArray, captured, made
+from ..made_array import MadeArray, captured, made, plain
+from ..refusals import of_subclass
 from . import classes
 from .globals import Of
 from .standing import Standing
@@ -41,8 +43,17 @@ class Subclass(ArrayHolder, np.lib.mixins.NDArrayOperatorsMixin, metaclass=Holde
     _real: type = np.ndarray
     _of: Any
 
-    def __new__(cls, *args: Any, **keywords: Any) -> Any:
-        return cls.around(made(np.ndarray(*args, **keywords)), None)
+    def __new__(
+        cls, shape: Any = (), dtype: Any = float, buffer: Any = None, *args: Any, **keywords: Any
+    ) -> Any:
+        buffer = _unwrapped(buffer)
+        if type(buffer) is not NumpyArray:
+            made_of = np.ndarray(shape, dtype, plain(buffer), *args, **keywords)
+            return cls.around(made(made_of) if buffer is None else captured(made_of), None)
+        if args or keywords or buffer.dtype != np.dtype(dtype):
+            raise NumpyCodeError(of_subclass(cls._real))
+        size = int(np.prod(shape))
+        return cls.around(np.reshape(np.ravel(buffer)[:size], shape), None)
 
     @classmethod
     def around(cls, array: Any, source: Any) -> Any:

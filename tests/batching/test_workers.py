@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from adinterface_conformance.trees import leaves_inside
 from forked import forkserver
 
 from adinterface import (
@@ -73,15 +74,7 @@ CALLS = {
 
 
 def flat(result):
-    found = []
-    for entry in result if isinstance(result, (tuple, list)) else [result]:
-        if isinstance(entry, (tuple, list)):
-            found.extend(flat(entry))
-        elif isinstance(entry, dict):
-            found.extend(flat(list(entry.values())))
-        else:
-            found.append(np.asarray(entry))
-    return found
+    return [np.asarray(leaf) for _, leaf in leaves_inside(result, "") if leaf is not None]
 
 
 def assert_same_bits(found, wanted):

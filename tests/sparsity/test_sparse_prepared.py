@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 import torch
 from autograd import numpy as anp
-from backends_table import BACKENDS, each_backend, each_engine, rtol_of
+from backends_table import BACKENDS, each_backend, rtol_of
 
 from adinterface import (
     AutoAutograd,
@@ -22,11 +22,9 @@ from adinterface import (
     SecondOrder,
     SparsityError,
     array_namespace,
-    batched,
     gradient,
     hessian,
     jacobian,
-    numpy_function,
     prepare,
     rule,
     value_and_jacobian,
@@ -130,25 +128,6 @@ def test_a_new_static_value_takes_its_own_pattern(operator, name, backend):
     assert fast.specializations == 2
 
 
-@each_backend
-def test_a_given_pattern_is_checked_for_each_static_value(backend):
-    pattern = jacobian(at_keyword, AutoSparse(AutoAutograd()), X, end=0)[0]
-    fast = prepare(jacobian, at_keyword, AutoSparse(backend, pattern=pattern), X, end=0)
-    close(fast(X, end=0), pattern, backend)
-    for _ in range(2):
-        with pytest.raises(SparsityError, match="outside its pattern"):
-            fast(X, end=-1)
-    close(fast(X, end=0), pattern, backend)
-
-
-@each_engine
-def test_sparse_matrices_are_not_batched(backend):
-    with pytest.raises(
-        TypeError, match=r"batched\(jacobian, \.\.\.\): AutoSparse gives results that are no arrays"
-    ):
-        prepare(batched, jacobian, at_keyword, AutoSparse(backend), X, end=0)
-
-
 # Other points
 # ------------------------------------------------------------------------------------------------
 
@@ -204,47 +183,6 @@ def test_a_probed_pattern_is_checked_in_every_call(operator, name):
     assert right >= 1
     if name.startswith(("jax", "torch")):
         assert right < len(POINTS) or operator in (hessian, value_gradient_and_hessian)
-
-
-@pytest.mark.parametrize("name", [name for name in VALUED if "sort" in name])
-def test_a_refused_point_says_why_and_what_to_do(name):
-    backend, f = VALUED[name]
-    fast = prepare(jacobian, f, AutoSparse(backend, detect="probe"), X)
-    with pytest.raises(SparsityError) as refused:
-        fast(X[::-1].copy())
-    assert str(refused.value).startswith(
-        "jacobian: the derivative has entries outside its pattern (probed) in rows "
-    )
-    assert str(refused.value).endswith(
-        "It was found at other arguments, where these entries vanish: make the call without"
-        " prepare, pass a pattern=... that holds everywhere, or write f so that it can be traced"
-        ' and take detect="trace".'
-    )
-    close(
-        jacobian(f, AutoSparse(backend, detect="probe"), X[::-1].copy()),
-        jacobian(f, backend, X[::-1].copy()),
-        backend,
-    )
-    close(fast(X), jacobian(f, backend, X), backend)
-
-
-def test_jax_compiles_the_check_of_a_probed_pattern():
-    traces = []
-
-    def f(x):
-        traces.append(x)
-        return jnp.sort(x) ** 2
-
-    fast = prepare(jacobian, f, AutoSparse(AutoJax()), X)
-    fast(X)
-    traces.clear()
-    fast(X * 1.5)
-    assert not traces
-    with pytest.raises(SparsityError):
-        fast(-X)
-    assert not traces
-    unchecked = prepare(jacobian, f, AutoSparse(AutoJax(), check=False), X)
-    assert unchecked(-X)[0].nnz == unchecked(X)[0].nnz
 
 
 @pytest.mark.parametrize(
@@ -427,21 +365,6 @@ each_uncompiled = pytest.mark.parametrize(
     ],
     ids=repr,
 )
-
-
-def halves(x):
-    """A branch, which a compiled call does not take."""
-    return np.array([a * a if x[0] > 0 else a * x[0] for a in x])
-
-
-@each_uncompiled
-def test_numpy_code_that_goes_on_by_numbers_is_checked(backend):
-    f = numpy_function(deep=True)(halves)
-    fast = prepare(jacobian, f, AutoSparse(backend), X)
-    for _ in range(2):
-        close(fast(X), np.diag(2 * X), backend)
-    with pytest.raises(SparsityError, match="f branches on values, and these lead another way"):
-        fast(-X)
 
 
 @each_uncompiled

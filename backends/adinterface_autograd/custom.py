@@ -137,6 +137,3 @@ def _number(a: Any, b: Any) -> tuple[float, float]:
     """Re sum(conj(a) b), and the size of what was summed."""
     products = np.real(np.conj(value(a)) * value(b))
     return float(np.sum(products)), float(np.sum(np.abs(products)))
-
-
-__all__ = ["custom"]

@@ -30,14 +30,8 @@ from .custom import custom
 from .repairs.checkpoint import checkpoint
 
 _SUPPORTED = (
-    "float16",
-    "float32",
-    "float64",
-    "longdouble",
-    "complex64",
-    "complex128",
-    "clongdouble",
-)
+    "float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble",
+)  # fmt: skip
 
 
 class AutogradLoops(Loops):

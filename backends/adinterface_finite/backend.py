@@ -295,12 +295,6 @@ class FiniteDifferencesBackend(Backend):
         note_accuracy(accuracy)
 
     def note(self, error: Exception) -> str | None:
-        if isinstance(error, TypeError) and "bfloat16" in str(error).lower():
-            return (
-                "Beside bfloat16 arrays a Python number is a NumPy bfloat16, the precision of the"
-                " call, which torch's operators do not take. Pass it as a tensor, or give f torch's"
-                " numbers alone: AutoFiniteDifferences(native=AutoTorch())."
-            )
         if (
             isinstance(error, TypeError)
             and re.search("must be Tensor, not|'Tensor'", str(error))

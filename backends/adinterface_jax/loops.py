@@ -69,6 +69,3 @@ class JaxLoops(Loops):
     ) -> Arrays:
         results: Arrays = lax.switch(index.astype(jnp.int32), branches, *operands)
         return results
-
-
-__all__ = ["JaxLoops"]

@@ -156,6 +156,3 @@ def _stateful(value: Any, path: str) -> Iterator[Stateful]:
         yield Stateful(path, value, handler, children, data, [leaf.value for leaf in leaves])
     for child, key in zip(children, handler.paths(data, len(children))):
         yield from _stateful(child, path + key)
-
-
-__all__ = ["Changes", "stateful"]

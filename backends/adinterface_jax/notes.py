@@ -85,5 +85,3 @@ NOTES = [
     Note(TypeError, "item assignment", _READ_ONLY),
     Note(ValueError, "setting an array element with a sequence", _READ_ONLY),
 ]
-
-__all__ = ["NOTES"]

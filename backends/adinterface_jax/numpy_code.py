@@ -19,14 +19,8 @@ from .namespace import fft as fft
 
 #: The parameters of `jax.numpy` that take a list or tuple of numbers which is not an array.
 _SETTINGS = (COUNTS - {"repeats"}) | {
-    "dimensions",
-    "dtype",
-    "new_shape",
-    "newshape",
-    "optimize",
-    "range",
-    "sections",
-}
+    "dimensions", "dtype", "new_shape", "newshape", "optimize", "range", "sections",
+}  # fmt: skip
 
 
 def _taking_lists(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,17 +71,9 @@ def _holds_arrays(x: Any) -> bool:
 #: Composed: NumPy reads one triangle where JAX reads both, and JAX has no derivative of a norm
 #: where all is zero.
 _OF_LINALG = {
-    "cholesky",
-    "eigh",
-    "eigvalsh",
-    "lstsq",
-    "matrix_norm",
-    "matrix_rank",
-    "norm",
-    "pinv",
-    "svd",
+    "cholesky", "eigh", "eigvalsh", "lstsq", "matrix_norm", "matrix_rank", "norm", "pinv", "svd",
     "vector_norm",
-}
+}  # fmt: skip
 
 
 class _Linalg:
@@ -127,7 +113,7 @@ def written(x: Any, places: Any, value: Any) -> Any:
     """
     mask = np.zeros(x.shape, dtype=bool)
     mask.reshape(-1)[places] = True
-    if value.shape and len(places) < x.size:
+    if value.shape:
         steps = np.diff(places)
         if len(places) > 1 and steps[0] > 0 and (steps == steps[0]).all():
             edges = (int(places[0]), x.size - 1 - int(places[-1]), int(steps[0]) - 1)
@@ -137,12 +123,6 @@ def written(x: Any, places: Any, value: Any) -> Any:
             source[places] = np.arange(len(places))
             value = jnp.take(value, source, mode="clip")
         value = value.reshape(x.shape)
-    elif value.shape:
-        order = np.empty(x.size, dtype=np.intp)
-        order[places] = np.arange(len(places))
-        return jnp.reshape(
-            value if (np.diff(places) == 1).all() else jnp.take(value, order, mode="clip"), x.shape
-        )
     return jnp.where(mask, value, x)
 
 
@@ -237,22 +217,12 @@ _FEWER = {
 _ROUGH = {"corrcoef", "nanstd", "sinc"}
 #: or returns results without a derivative.
 _FLAT = {"union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
-_COMPOSED = frozenset({"block"} | _FEWER | _FLAT | _ROUGH)
+_COMPOSED = {"block"} | _FEWER | _FLAT | _ROUGH
 #: Parameters in which a list of numbers is axes or lengths, not an array.
-_NOT_ARRAYS = frozenset(
-    {
-        "broadcast_to",
-        "einsum",
-        "flip",
-        "moveaxis",
-        "permute_dims",
-        "roll",
-        "rollaxis",
-        "rot90",
-        "tile",
-        "transpose",
-    }
-)
+_NOT_ARRAYS = {
+    "broadcast_to", "einsum", "flip", "moveaxis", "permute_dims", "roll", "rollaxis", "rot90",
+    "tile", "transpose",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

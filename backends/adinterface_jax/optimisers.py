@@ -302,6 +302,3 @@ def _key(path: str) -> str:
     if name.startswith("['") and name.endswith("']"):
         return name[2:-2]
     return name
-
-
-__all__ = ["Optax"]

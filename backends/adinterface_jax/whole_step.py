@@ -104,6 +104,3 @@ def _ordered(model: Any, moved: Any) -> Any:
     if type(model) in (list, tuple):
         return type(model)(map(_ordered, model, moved))
     return moved
-
-
-__all__ = ["WholeStep"]

@@ -830,12 +830,6 @@ rows(
      "Compute in the arguments' dtype, or pass arguments of dtype float32."),
     narrow_value_of_torch=(lambda b: jacobian(lambda x: torch.from_numpy(x).float(), b, X), "...f returned float32..."),
 )  # fmt: skip
-rows(
-    TypeError, "finite",
-    bfloat16_beside_a_number=(lambda b: gradient(lambda t: (t[0] * t[1]).sum(), b, [torch.ones(2, dtype=torch.bfloat16), 0.75]),
-     "...\nBeside bfloat16 arrays a Python number is a NumPy bfloat16, the precision of the call, which torch's operators do "
-     "not take. Pass it as a tensor, or give f torch's numbers alone: AutoFiniteDifferences(native=AutoTorch())."),
-)  # fmt: skip
 if not torch.cuda.is_available():
     rows(
         BackendError, "finite",

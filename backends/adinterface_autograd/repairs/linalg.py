@@ -17,19 +17,9 @@ from . import functions
 from .functions import conjugate, is_box, matrix_transpose, shape_of, value, where
 
 __all__ = [
-    "cholesky",
-    "det",
-    "eig",
-    "eigh",
-    "eigvals",
-    "inv",
-    "matmul",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
+    "cholesky", "det", "eig", "eigh", "eigvals", "inv", "matmul", "pinv", "qr", "slogdet", "solve",
     "svd",
-]
+]  # fmt: skip
 
 
 EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")

@@ -76,4 +76,3 @@ def traced_primitives(node: type) -> set[Any]:
 
 
 notrace_primitives[ReverseNode] = traced_primitives(VJPNode)
-__all__ = ["ReverseNode", "births", "is_real", "reverse_rule", "traced_primitives"]

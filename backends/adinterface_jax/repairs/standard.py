@@ -13,16 +13,8 @@ import jax.numpy as jnp
 from jax.lax import stop_gradient
 
 __all__ = [
-    "from_dlpack",
-    "hypot",
-    "logaddexp",
-    "maximum",
-    "minimum",
-    "nextafter",
-    "pow",
-    "power",
-    "std",
-]
+    "from_dlpack", "hypot", "logaddexp", "maximum", "minimum", "nextafter", "pow", "power", "std",
+]  # fmt: skip
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:

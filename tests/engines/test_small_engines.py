@@ -113,37 +113,3 @@ def _close(numbers):
         _close(number) if isinstance(number, list) else pytest.approx(number, rel=1e-12)
         for number in numbers
     ]
-
-
-@each_stranger
-def test_a_strangers_missing_engine_is_named_with_its_own_install_command(engine, auto, run):
-    printed = run(f"""
-        import sys
-        from dataclasses import dataclass
-        from adinterface import AutoBackend, MissingEngineError, gradient
-
-        @dataclass(frozen=True)
-        class {auto}(AutoBackend):  # as in adinterface_..., which cannot be imported without its engine
-            name = "{engine}"
-
-        class Blocked:
-            def find_spec(self, name, path=None, target=None):
-                if name == "{engine}":
-                    raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-
-        sys.meta_path.insert(0, Blocked())
-        try:
-            gradient(lambda x: x * x, {auto}(), 2.0)
-        except MissingEngineError as error:
-            print(error)
-    """)
-    assert (
-        printed
-        == f"{auto} needs {engine}, which is not installed: pip install adinterface-stranger\n"
-    )
-
-
-@each_stranger
-def test_the_table_of_backends_has_a_row_for_a_stranger(engine, auto, run):
-    printed = run(f"from adinterface.__main__ import _row; print(*_row('{engine}'), sep='|')")
-    assert printed.startswith(f"{auto}()|yes|"), printed

@@ -76,21 +76,3 @@ def test_a_package_that_exits_without_its_own_packages_is_named_too(tmp_path, fr
         " all that it needs: pip install 'adinterface[tesseract]'"
     )
     assert caught.value.__suppress_context__
-
-
-def test_a_package_that_lacks_another_one_keeps_its_own_error(tmp_path, fresh, monkeypatch):
-    _package(tmp_path, monkeypatch, "import no_such_package\n")
-    with pytest.raises(ModuleNotFoundError, match="no_such_package") as caught:
-        fresh("tesseract")
-    assert not isinstance(caught.value, MissingEngineError)
-    assert not caught.value.__suppress_context__
-
-
-def test_the_folder_imports_no_package():
-    before = set(sys.modules)
-    importlib.import_module("adinterface.integrations")
-    assert not {name.partition(".")[0] for name in set(sys.modules) - before} & {
-        "pytensor",
-        "pymanopt",
-        "tesseract_core",
-    }

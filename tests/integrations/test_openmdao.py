@@ -87,15 +87,6 @@ def test_check_partials(cls, backend):
         )
 
 
-@each_engine
-def test_other_values_and_discrete_inputs(backend):
-    problem = problem_of(partials(backend)(Explicit)())
-    problem.set_val("group.c.x", np.linspace(-2, 2, 5))
-    problem.set_val("group.c.power", 2)
-    problem.run_model()
-    assert furthest(problem) < 1e-12
-
-
 def test_a_sparse_backend_and_a_decorator():
     @partials(AutoSparse(AutoAutograd()))
     class Square(om.ExplicitComponent):
@@ -158,17 +149,3 @@ def test_code_that_writes_to_no_output_that_it_is_given_is_refused():
         OutputError, match=r"partials: Own writes to none of the outputs that its method"
     ):
         problem_of(partials(AutoAutograd())(Own)()).check_partials(method="cs", out_stream=None)
-
-
-@each_engine
-def test_products_of_the_class_are_replaced(backend):
-    class Products(Explicit):
-        def compute_jacvec_product(self, inputs, d_inputs, d_outputs, mode):
-            raise AssertionError
-
-    class ImplicitProducts(Implicit):
-        def apply_linear(self, inputs, outputs, d_inputs, d_outputs, d_residuals, mode):
-            raise AssertionError
-
-    for cls in (Products, ImplicitProducts):
-        assert furthest(problem_of(partials(backend)(cls)())) < 1e-12

@@ -137,9 +137,3 @@ def test_a_complex_direction_at_a_real_point():
     cost = function(Euclidean(2), AutoTorch())(lambda x: (x**2).sum())
     with pytest.raises(TreeError, match=r"take `vector\.real`, or a complex point"):
         cost.get_hessian_operator()(_real(2), _complex(2))
-
-
-def test_a_direction_of_another_shape():
-    cost = function(Euclidean(2), AutoTorch())(lambda x: (x**2).sum())
-    with pytest.raises(TreeError, match=r"\(3,\)"):
-        cost.get_hessian_operator()(_real(2), _real(3))

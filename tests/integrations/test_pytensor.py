@@ -7,13 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from backends_table import each_backend, each_engine
+from backends_table import each_backend
 
 pytest.importorskip("pytensor", reason="`make integrations` installs PyTensor")
 
 import pytensor
 import pytensor.tensor as pt
-from pytensor.gradient import DisconnectedInputError, Rop, hessian_vector_product, verify_grad
+from pytensor.gradient import Rop, verify_grad
 
 from adinterface import (
     AutoAutograd,
@@ -77,16 +77,6 @@ def test_the_r_operator(backend, by_the_op):
     )
 
 
-@each_engine
-def test_a_hessian_vector_product(backend):
-    xp = NAMESPACES[backend]
-    op = as_op(lambda x: xp.sin(x).sum(), backend)
-    x, v = pt.dvector(), pt.dvector()
-    product = pytensor.function([x, v], hessian_vector_product(op(x), [x], [v])[0])
-    at, direction = _rng().normal(size=(2, 3))
-    np.testing.assert_allclose(product(at, direction), -np.sin(at) * direction, rtol=1e-12)
-
-
 @pytest.mark.parametrize(
     "power", [1, 2], ids=["the cotangent is constant", "the cotangent has the value in it"]
 )
@@ -107,12 +97,6 @@ def test_a_value_and_its_gradient_are_one_evaluation(power):
     assert counts["calls"] == 1
     np.testing.assert_allclose(value, 5.0**power)
     np.testing.assert_allclose(gradient, 2 * np.arange(3.0) * (1 if power == 1 else 10))
-
-
-def test_an_integer_variable_is_disconnected():
-    op, n = as_op(lambda x, n: (x * n).sum(), AutoJax()), pt.lscalar()
-    with pytest.raises(DisconnectedInputError):
-        pt.grad(op(pt.dvector(), n), n)
 
 
 # What does not fit
@@ -241,12 +225,3 @@ def test_a_model_has_the_gradient_and_the_hessian_of_pymcs_own(pymc, name):
             np.testing.assert_allclose(
                 ours.compile_d2logp()(point), own.compile_d2logp()(point), rtol=1e-10
             )
-
-
-def test_an_op_is_pickled_with_its_function(pymc):
-    cloudpickle = pytest.importorskip("cloudpickle")
-    op = as_op(*LIKELIHOODS["torch"])
-    point = _model(pymc, op).initial_point()
-    expected = _model(pymc, op).compile_dlogp()(point)
-    again = cloudpickle.loads(cloudpickle.dumps(op))
-    np.testing.assert_array_equal(_model(pymc, again).compile_dlogp()(point), expected)

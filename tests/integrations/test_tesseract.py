@@ -19,7 +19,7 @@ pytest.importorskip("tesseract_core", reason="`make integrations` installs Tesse
 
 from pydantic import BaseModel
 from tesseract_core.runtime import Array, Differentiable, Float32, Float64
-from tesseract_core.runtime.core import check_tesseract_api, create_endpoints
+from tesseract_core.runtime.core import check_tesseract_api
 from tesseract_core.runtime.testing.finite_differences import check_gradients
 from tesseract_core.sdk.api_parse import validate_tesseract_api
 
@@ -117,41 +117,6 @@ def test_tesseracts_own_check_of_gradients(backend, name):
         checks[endpoint] = count
     assert set(checks) == {"jacobian", "jacobian_vector_product", "vector_jacobian_product"}
     assert min(checks.values()) > 50
-
-
-@each_backend
-def test_values_and_shapes_of_a_subset(backend):
-    module = _module(backend)
-    apply = create_endpoints(module)[0]
-    inputs = InputSchema.model_validate(INPUTS)
-    chosen, outputs = {"layers.[1].weights", "pair.[1].scale"}, {"y", "sums.{b.c}"}
-    value = apply(apply.__annotations__["payload"](inputs=INPUTS)).model_dump()
-    assert value["label"] == "sine"
-    blocks = module.jacobian(inputs, chosen, outputs)
-    assert {
-        path: {name: block.shape for name, block in row.items()} for path, row in blocks.items()
-    } == {
-        "y": {"layers.[1].weights": (3, 3), "pair.[1].scale": (3,)},
-        "sums.{b.c}": {"layers.[1].weights": (3,), "pair.[1].scale": ()},
-    }
-    assert all(type(block) is np.ndarray for row in blocks.values() for block in row.values())
-    tangents = {"pair.[1].scale": np.array(0.5), "layers.[1].weights": np.array([1.0, -1.0, 2.0])}
-    pushed = module.jacobian_vector_product(inputs, chosen, outputs, tangents)
-    cotangents = {"y": np.array([1.0, 2.0, 3.0]), "sums.{b.c}": np.array(-1.0)}
-    pulled = module.vector_jacobian_product(inputs, chosen, outputs, cotangents)
-    rtol = 1e-7 if backend == AutoFiniteDifferences() else 1e-12
-    for path in outputs:
-        expected = sum(
-            np.tensordot(blocks[path][name], tangents[name], np.ndim(tangents[name]))
-            for name in chosen
-        )
-        np.testing.assert_allclose(pushed[path], expected, rtol=rtol)
-    for name in chosen:
-        expected = sum(
-            np.tensordot(cotangents[path], blocks[path][name], np.ndim(cotangents[path]))
-            for path in outputs
-        )
-        np.testing.assert_allclose(pulled[name], expected, rtol=rtol)
 
 
 class SingleInput(BaseModel):

@@ -4,12 +4,10 @@ import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
 DEMO = Path(__file__).parents[2] / "docs" / "demo" / "digits.py"
-STEPS = 40
 
 
 @pytest.fixture(scope="module")
@@ -21,17 +19,6 @@ def demo() -> ModuleType:
     sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
-
-
-@pytest.fixture(scope="module")
-def rows(demo: ModuleType) -> Any:
-    return demo.compare(STEPS)
-
-
-def test_training_learns_the_digits(rows: Any) -> None:
-    for row in rows[:-1]:
-        assert row.training.losses[-1] < 0.3 * row.training.losses[0]
-        assert row.accuracy > 0.9
 
 
 def test_main_prints_a_table_and_saves_the_picture(

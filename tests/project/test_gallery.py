@@ -51,15 +51,6 @@ def problems() -> list[str]:
     return sorted(path.stem for path in (DEMO / "gallery").glob("[!_]*.py"))
 
 
-def test_each_has_its_picture_and_its_place_on_the_page(gallery):
-    assert sorted(gallery.PROBLEMS) == problems()
-    page = (DEMO.parent / "gallery.md").read_text(encoding="utf-8")
-    for name in problems():
-        assert (DEMO.parent / "_static" / "gallery" / f"{name}.png").exists(), name
-        assert f"demo/gallery/{name}.py" in page, name
-        assert f"_static/gallery/{name}.png" in page, name
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", problems())
 def test_a_problem_has_one_solution(gallery, found, name, engine):

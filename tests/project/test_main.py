@@ -119,13 +119,6 @@ def test_a_strangers_backend_is_found(tmp_path: Path) -> None:
     assert table(hiding(*ENGINES), tmp_path)[-1] == expected
 
 
-def test_two_packages_of_one_name_are_a_conflict(tmp_path: Path) -> None:
-    add_distribution(tmp_path, "stranger", "jax = stranger:StrangerBackend", STRANGER)
-    lines = table(hiding("torch", "autograd"), tmp_path)
-    assert ["AutoJax()", "conflict", "-", "-", "pip", "install", "'adinterface[jax]'"] in lines
-    assert lines[-1][:5] == ["AutoJax():", "BackendError:", "Two", "packages", "offer"]
-
-
 def test_arguments_are_an_error():
     command = [sys.executable, "-m", "adinterface", "nonsense"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -175,35 +175,3 @@ def test_help_of_a_backend_value_shows_options_and_no_machinery(cls):
         assert f"\n |  {option.name}" in text
     public = {name for name in dir(cls) if not name.startswith("_")}
     assert public == {option.name for option in dataclasses.fields(cls)} | {"name", "install"}
-
-
-_WITHOUT_SCIPY = """
-import sys
-
-class Blocked:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "scipy":
-            raise ModuleNotFoundError("No module named 'scipy'", name="scipy")
-
-sys.meta_path.insert(0, Blocked())
-import adinterface
-try:
-    from adinterface.scipy import {name}
-except adinterface.MissingEngineError as error:
-    print(error.name, error)
-"""
-
-
-@pytest.mark.parametrize("name", ["linalg", "special", "stats"])
-def test_without_scipy_its_functions_name_the_extra(name):
-    message = (
-        f"adinterface.scipy.{name} needs SciPy, which is not installed: pip install"
-        " 'adinterface[scipy]'"
-    )
-    assert _fresh(_WITHOUT_SCIPY.format(name=name)) == f"scipy {message}"
-
-
-@pytest.mark.parametrize("name", LISTS[1:])
-def test_dir_of_a_public_module_lists_what_is_public(name):
-    module = importlib.import_module(name)
-    assert dir(module) == sorted(module.__all__)

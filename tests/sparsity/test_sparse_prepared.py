@@ -277,23 +277,6 @@ def test_a_derivative_of_a_sparse_jacobian_by_its_argument(outer):
     np.testing.assert_allclose(found, gradient(exact, AutoAutograd(), X)[0], rtol=1e-10)
 
 
-@each_outer
-@pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
-def test_a_derivative_by_what_f_captures(prepared, outer):
-    sparse = NATIVE[outer.name]
-
-    def entries(a):
-        def f(x):
-            return a * x[1:] * x[:-1]
-
-        return total(
-            (prepare(jacobian, f, sparse, X)(X) if prepared else jacobian(f, sparse, X))[0]
-        )
-
-    found = gradient(entries, outer, 2.0)[0]
-    np.testing.assert_allclose(found, (X[1:] + X[:-1]).sum(), rtol=1e-10)
-
-
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
 def test_where_torch_makes_no_sparse_tensors_it_says_so():
     def entries(a):

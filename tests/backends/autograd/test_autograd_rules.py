@@ -70,6 +70,14 @@ def case(label, f, *args):
     CASES[label] = f, args
 
 
+def over(label, f, x, axes, **options):
+    """A reduction along each of some axes, which are kept or not."""
+    for axis in axes:
+        for keep in (False, True):
+            reduce = lambda x, a=axis, k=keep: f(x, axis=a, keepdims=k, **options)
+            case(f"{label} {axis} {keep}", reduce, x)
+
+
 def symmetric(x):
     return anp.dot(x, x.T) + 3 * anp.eye(3)
 
@@ -177,14 +185,8 @@ case(
 # Reductions.
 AXES = (None, 1, (0, -1), (-3, 1))
 for name in ["sum", "mean", "max", "min", "amax", "amin", "var", "std"]:
-    for axis in AXES:
-        for keepdims in (False, True):
-            reduce = getattr(anp, name)
-            case(
-                f"{name} {axis} {keepdims}",
-                lambda x, f=reduce, a=axis, k=keepdims: f(x, axis=a, keepdims=k),
-                draw(2, 3, 2),
-            )
+    reduce = getattr(anp, name)
+    over(name, reduce, draw(2, 3, 2), AXES)
     case(f"{name}, a NumPy axis", lambda x, f=reduce: f(x, axis=np.int64(1)), draw(2, 3))
 for name in ["sum", "mean", "var", "std"]:
     reduce = getattr(anp, name)
@@ -277,51 +279,18 @@ def uniform_complex(*shape):
 A, B, C = uniform(2, 3, 4), uniform(3, 3), uniform_complex(3, 3)
 SOME = np.random.default_rng(0).random((2, 3, 4)) > 0.3
 
-for axis in (None, 0, 1, (0, 1), (-2, -1), (-1, 0)):
-    for keepdims in (False, True):
-        label = f"axis={axis}, keepdims={keepdims}"
-        case(
-            f"norm, square, {label}",
-            lambda x, a=axis, k=keepdims: anp.linalg.norm(x, axis=a, keepdims=k),
-            B,
-        )
-        case(
-            f"norm, complex, {label}",
-            lambda x, a=axis, k=keepdims: anp.linalg.norm(x, axis=a, keepdims=k),
-            C,
-        )
-        if not isinstance(axis, tuple):
-            for ord in (3, np.inf):
-                if axis is not None:
-                    case(
-                        f"norm, {ord}, {label}",
-                        lambda x, a=axis, k=keepdims, o=ord: anp.linalg.norm(x, o, a, k),
-                        B,
-                    )
-for axis in (None, 0, (0, 2), (-1, 0)):
-    for keepdims in (False, True):
-        label = f"axis={axis}, keepdims={keepdims}"
-        case(
-            f"sum, where, {label}",
-            lambda x, a=axis, k=keepdims: anp.sum(x, axis=a, keepdims=k, where=SOME),
-            A,
-        )
-        case(
-            f"prod, where, {label}",
-            lambda x, a=axis, k=keepdims: anp.prod(x, axis=a, keepdims=k, where=SOME),
-            A,
-        )
-        case(f"prod, {label}", lambda x, a=axis, k=keepdims: anp.prod(x, axis=a, keepdims=k), A)
-        case(
-            f"var, correction, {label}",
-            lambda x, a=axis, k=keepdims: anp.var(x, axis=a, keepdims=k, correction=1),
-            A,
-        )
-        case(
-            f"std, correction, {label}",
-            lambda x, a=axis, k=keepdims: anp.std(x, axis=a, keepdims=k, correction=1),
-            A,
-        )
+for label, x in (("square", B), ("complex", C)):
+    over(f"norm, {label}", anp.linalg.norm, x, (None, 0, 1, (0, 1), (-2, -1), (-1, 0)))
+for ord in (3, np.inf):
+    over(f"norm, {ord}", anp.linalg.norm, B, (0, 1), ord=ord)
+for label, f, options in (
+    ("sum, where", anp.sum, {"where": SOME}),
+    ("prod, where", anp.prod, {"where": SOME}),
+    ("prod", anp.prod, {}),
+    ("var, correction", anp.var, {"correction": 1}),
+    ("std, correction", anp.std, {"correction": 1}),
+):
+    over(label, f, A, (None, 0, (0, 2), (-1, 0)), **options)
 case("mean, all positional", lambda x: anp.mean(x, 0, None, None, True), A)
 case("max, where", lambda x: anp.max(x, where=SOME, initial=-5.0), A)
 for condition, left, right in (

@@ -9,27 +9,20 @@ import numpy as np
 import pytest
 
 from adinterface import (
-    AutoAutograd,
     AutoFiniteDifferences,
     PrecisionWarning,
-    array_namespace,
     derivative,
     diagonal_hessian,
     gradient,
     hessian,
     hvp,
     jacobian,
-    prepare,
     pushforward,
     second_derivative,
 )
 from adinterface.tools.recording import recording
 
 FD = AutoFiniteDifferences()
-
-
-def error(found, wanted):
-    return float(np.max(np.abs(np.asarray(found) - wanted)) / np.max(np.abs(wanted)))
 
 
 # Knowing how good it is
@@ -71,31 +64,6 @@ def test_known_noise_sets_the_steps():
 # ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("digits", "beside"), [(2, True), (4, False)])
-def test_values_of_few_digits_are_told(digits, beside):
-    """Unless they do not change at all: the estimate holds, or there is a warning; as one output
-    and beside another.
-    """
-    random, told_or_held = np.random.default_rng(3), []
-    for f, slope in (
-        (np.sin, np.cos),
-        (np.log, lambda x: 1 / x),
-        (lambda x: 3 * x + 1, lambda x: 3.0),
-    ):
-        rounded = lambda x, f=f: (
-            np.stack([np.round(f(x), digits), 1.5 * x]) if beside else np.round(f(x), digits)
-        )
-        for x in random.uniform(0.1, 1.4, 20):
-            with recording() as record, warnings.catch_warnings(record=True) as told:
-                warnings.simplefilter("always")
-                found = np.ravel(derivative(rounded, FD, x))
-            held = (
-                abs(found[0] - slope(x)) <= 10 * record.accuracies[0].relative * np.abs(found).max()
-            )
-            told_or_held.append(held or bool(told) or found[0] == 0.0)
-    assert np.mean(told_or_held) >= 0.98
-
-
 def test_short_numbers_of_exact_arithmetic_are_not_taken_for_rounded_ones():
     count = 0
 
@@ -109,49 +77,6 @@ def test_short_numbers_of_exact_arithmetic_are_not_taken_for_rounded_ones():
     with recording() as record:
         assert derivative(lambda x: x * x, FD, 1000.0) == pytest.approx(2000, rel=1e-13)
     assert record.accuracies[0].relative < 1e-11
-
-
-# Second derivatives
-# --------------------------------------------------------------------------------------------------
-
-
-def bounded(x):
-    xp = array_namespace(x)
-    y = xp.sin((1 - x) * xp.sin(1 - x))
-    return xp.sin(xp.sqrt(x.size + xp.sum(y * y)))
-
-
-SECOND = {
-    # mixed derivatives a millionth of those along the two lines
-    "small": (
-        bounded,
-        np.array([-1.16, -0.22, -0.12, 0.78, 1.33, -0.57]),
-        np.array([0.13, -0.13, -0.61, -0.59, -0.51, 0.07]),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SECOND)
-def test_second_derivatives_are_as_exact_as_rounding_allows(name):
-    f, x, v = SECOND[name]
-    matrix = np.asarray(hessian(f, AutoAutograd(), x)).reshape(x.size, x.size)
-    along = float(np.ravel(v) @ matrix @ np.ravel(v))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = {
-            "hessian": (hessian(f, FD, x), matrix),
-            "prepared": (prepare(hessian, f, FD, x)(x), matrix),
-            "nested": (jacobian(lambda y: gradient(f, FD, y)[0], FD, x)[0], matrix),
-            "diagonal": (diagonal_hessian(f, FD, x)[0], np.diag(matrix)),
-            "hvp": (hvp(f, FD, x, v), matrix @ np.ravel(v)),
-            "second": (second_derivative(lambda t: f(x + t * v), FD, 0.0), along),
-        }
-    limits = {"nested": 1e-7, "second": 1e-8}
-    errors = {
-        which: error(np.reshape(got, np.shape(wanted)), wanted)
-        for which, (got, wanted) in found.items()
-    }
-    assert not {which: e for which, e in errors.items() if e > limits.get(which, 2e-9)}
 
 
 # Estimates

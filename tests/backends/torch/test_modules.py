@@ -288,23 +288,6 @@ def test_f_receives_the_users_own_module_under_reverse_mode():
     assert seen[1] is not module  # another place is another variable
 
 
-def test_finite_differences_hand_f_a_private_copy_that_shares_nothing_with_the_users_module():
-    module = _make("sequential")
-
-    def f(m):
-        assert type(m) is type(module)
-        assert m is not module
-        with torch.no_grad():
-            value = _loss(m)
-            for buffer in m.parameters():
-                buffer.data.zero_()
-        return value
-
-    before = _state(module)
-    gradient(f, AutoFiniteDifferences(), module)
-    assert_tree(_state(module), before, 0.0)
-
-
 @each_torch_backend
 @pytest.mark.parametrize("place", ["argument", "tree"])
 def test_a_constant_module_is_used_but_has_no_gradient(place, backend):
@@ -322,22 +305,6 @@ def test_a_constant_module_is_used_but_has_no_gradient(place, backend):
     inputs = DATA.clone().requires_grad_()
     _loss(module, inputs).backward()
     assert_tree(data, inputs.grad, 10 * rtol_of(backend))
-
-
-@each_torch_backend
-@pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad])
-@pytest.mark.parametrize("made", ["before", "inside"])
-def test_the_callers_grad_mode_does_not_matter(made, mode, backend):
-    # A parameter that is made in inference mode is an inference tensor, which torch does not
-    # record.
-    module = _make("linear")
-    expected = _backward(module)
-    with mode():
-        if made == "inside":
-            module = _make("linear")
-        (found,) = gradient(_loss, backend, module)
-    for key, parameter in found.named_parameters():
-        assert_numbers(parameter, expected[key], 10 * rtol_of(backend), key)
 
 
 # Engines and wrappers that cannot take a module

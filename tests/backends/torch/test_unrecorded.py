@@ -1,17 +1,13 @@
 """Parts that torch cannot differentiate again: another way, or an error, never zero."""
 
-import re
-
 import pytest
 import torch
 from backends_table import assert_numbers
-from torch import nn
 from torch.autograd.function import once_differentiable
 
 from adinterface import (
     AutoFiniteDifferences,
     AutoTorch,
-    Constant,
     Each,
     NotRecordedError,
     SecondOrder,
@@ -27,7 +23,6 @@ from adinterface import (
     pushforward,
     value_gradient_and_hessian,
 )
-from adinterface.loops import scan
 
 TORCH = AutoTorch()
 X = torch.tensor([1.0, -2.0, 3.0], dtype=torch.float64)
@@ -253,73 +248,3 @@ def test_an_extremum_of_what_is_not_recorded_is_no_step():
         hvp(lambda x: (Silent.apply(x + 1) - 3 * x).sum() + Silent.apply(x).sum(), TORCH, 0 * X, V)
     with pytest.raises(NotRecordedError):
         hvp(lambda x: Silent.apply(x).sum(), TORCH, 0 * X, V)
-
-
-# Compiled code.
-# ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
-def test_second_derivatives_of_compiled_code():
-    compiled = torch.compile(lambda x: (x**3).sum(), backend="aot_eager")
-    assert_numbers(gradient(compiled, TORCH, X)[0], 3 * X**2, 1e-15)
-    message = (
-        "f runs code of torch.compile, whose backward pass torch cannot differentiate again: the"
-        " derivative would lack a part. Pass the function or module that it was made from"
-        " (model._orig_mod), or take second derivatives with SecondOrder(AutoTorch(mode='forward'),"
-        " AutoTorch()) or SecondOrder(AutoFiniteDifferences(), AutoTorch())."
-    )
-    for operator, args in (
-        (hessian, (X,)),
-        (diagonal_hessian, (X,)),
-        (value_gradient_and_hessian, (X,)),
-        (hvp, (X, V)),
-    ):
-        with pytest.raises(NotRecordedError, match=re.escape(message)):
-            operator(compiled, TORCH, *args)
-    with pytest.raises(NotRecordedError):
-        gradient(lambda x: gradient(compiled, TORCH, x)[0].sum(), TORCH, X)
-    assert_numbers(pushforward(compiled, TORCH, (X,), (V,)).tangent, (3 * X**2 * V).sum(), 1e-15)
-    assert_numbers(
-        hessian(compiled, SecondOrder(AutoTorch(mode="forward"), TORCH), X),
-        torch.diag(6 * X),
-        1e-14,
-    )
-    assert_numbers(
-        hessian(compiled, SecondOrder(AutoFiniteDifferences(), TORCH), X), torch.diag(6 * X), 1e-6
-    )
-
-    module = nn.Sequential(nn.Linear(3, 2), nn.Tanh()).double()
-    compiled_module = torch.compile(module, backend="aot_eager")
-    for model, x in ((compiled_module, X), (Constant(compiled_module), X)):
-        with pytest.raises(NotRecordedError):
-            hessian(lambda x, m: (m(x) ** 2).sum(), TORCH, x, Constant(compiled_module))
-        with pytest.raises(NotRecordedError):
-            diagonal_hessian(lambda m, x: (m(x) ** 2).sum(), TORCH, model, x)
-    expected = hessian(lambda x: (module(x) ** 2).sum(), TORCH, X)
-    assert_numbers(
-        hessian(lambda x: (compiled_module._orig_mod(x) ** 2).sum(), TORCH, X), expected, 1e-14
-    )
-
-
-# Checkpoints.
-# ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("length", [1, 2, 3])
-def test_segments_of_a_loop_that_are_computed_again(length):
-    def f(x):
-        return scan(lambda c, s: (Once.apply(c), None), x, None, length=length, checkpoint=1)[0]
-
-    power = 3**length
-    expected = power * X ** (power - 1)
-    assert_numbers(jacobian(f, TORCH, X)[0], torch.diag(expected))
-    assert_numbers(linearize(f, TORCH, X).push(V), expected * V)
-    assert_numbers(pushforward(f, TORCH, (X,), (V,)).tangent, expected * V)
-    for call in (hessian, gradient_of_gradient):
-        with pytest.raises(NotRecordedError, match="f applies Once"):
-            call(lambda x: f(x).sum(), TORCH, X)
-
-
-def gradient_of_gradient(f, backend, x):
-    return gradient(lambda x: (gradient(f, backend, x)[0] ** 2).sum(), backend, x)

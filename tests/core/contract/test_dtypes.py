@@ -68,30 +68,21 @@ ARRAYS = {"numpy": to_numpy, "jax": to_jax, "torch": to_torch}
 single, double = np.ones(2, dtype="float32"), np.ones(2, dtype="float64")
 
 
+#: What is beside a Python number, and the dtype that the number takes.
+BESIDE = {
+    "alone": ((), {}, "float64"),
+    "f4": ((single,), {}, "float32"),
+    "f4 f8": ((single, double), {}, "float64"),
+    "c8": ((np.ones(2, dtype="complex64"),), {}, "float32"),
+    "f4 Constant(f8)": ((single, Constant(double)), {}, "float64"),
+    "f4 keyword f8": ((single,), {"data": double}, "float64"),
+    "Constant(f4)": ((Constant(single),), {}, "float32"),
+    "Constant(i8)": ((Constant(np.arange(2)),), {}, "float64"),
+}
+
+
 @each_backend
-@pytest.mark.parametrize(
-    ("others", "keywords", "dtype"),
-    [
-        ((), {}, "float64"),
-        ((single,), {}, "float32"),
-        ((single, double), {}, "float64"),
-        ((np.ones(2, dtype="complex64"),), {}, "float32"),
-        ((single, Constant(double)), {}, "float64"),
-        ((single,), {"data": double}, "float64"),
-        ((Constant(single),), {}, "float32"),
-        ((Constant(np.arange(2)),), {}, "float64"),
-    ],
-    ids=[
-        "alone",
-        "f4",
-        "f4 f8",
-        "c8",
-        "f4 Constant(f8)",
-        "f4 keyword f8",
-        "Constant(f4)",
-        "Constant(i8)",
-    ],
-)
+@pytest.mark.parametrize(("others", "keywords", "dtype"), BESIDE.values(), ids=BESIDE)
 def test_a_python_float_takes_the_widest_dtype_of_the_call(others, keywords, dtype, backend):
     seen = set()
 

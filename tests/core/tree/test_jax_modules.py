@@ -2,6 +2,8 @@
 Flax's NNX.
 """
 
+import re
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -27,7 +29,7 @@ from adinterface import (
     tree,
     value_and_gradient,
 )
-from adinterface.fit import Training, from_optax, update
+from adinterface.fit import Training, update
 
 
 class Scaled(eqx.Module):
@@ -250,35 +252,26 @@ def _grow(m):
     m.more = nnx.Variable(jnp.zeros(()))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            lambda m: m.one.set_value(m.one + 1),
-            r"f changes args\[0\]\.one, which is one object with another place",
-        ),
-        (
-            lambda m: setattr(m, "calls", m.calls + 1),
-            r"f changes the structure of args\[0\], its attributes or its variables",
-        ),
-        (_grow, r"f changes the structure of args\[0\], its attributes or its variables"),
-        (
-            lambda m: setattr(m, "raw", m.raw + 1),
-            r"f changes args\[0\]\.raw, which is kept without a variable",
-        ),
-    ],
-    ids=["shared variable", "Python attribute", "new variable", "bare array"],
-)
+REFUSED = {
+    "shared variable": (lambda m: m.one.set_value(m.one + 1), ".one, which is one object with another place"),
+    "Python attribute": (lambda m: setattr(m, "calls", m.calls + 1), ", its attributes or its variables"),
+    "new variable": (_grow, ", its attributes or its variables"),
+    "bare array": (lambda m: setattr(m, "raw", m.raw + 1), ".raw, which is kept without a variable"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
 @pytest.mark.parametrize("operator", [gradient, value_and_gradient, jacobian])
-def test_a_change_that_cannot_be_handed_on_is_refused(operator, change, message):
+def test_a_change_that_cannot_be_handed_on_is_refused(operator, name):
+    change, words = REFUSED[name]
+
     def f(m):
         change(m)
         return jnp.sum(m.w[...] ** 2)
 
     model = Shared()
-    if operator is jacobian and "shared" in message:
-        message = "which would be lost"
-    with pytest.raises(ConversionError, match=message if operator is not jacobian else "f changes"):
+    words = "" if operator is jacobian else rf".*args\[0\]{re.escape(words)}"
+    with pytest.raises(ConversionError, match=f"f changes{words}"):
         operator(f, AutoJax(), model)
     assert (model.one[...], model.calls, model.raw) == (0, 0, 0)
 
@@ -287,35 +280,23 @@ def tied_loss(m):
     return jnp.sum(m.w[...] * 2 * m.part.v[...])
 
 
-def moved_by(optimiser, compiled=None):
-    def moved(m):
-        train = Training(tied_loss, AutoJax(), optimiser, m, compiled=compiled)
-        train()
-        train()
-        return train.model
-
-    return moved
+def trained(m):
+    train = Training(tied_loss, AutoJax(), 0.1, m)
+    train()
+    train()
+    return train.model
 
 
-def stepped(m):
-    optimiser = from_optax(optax.sgd(0.1))
-    return optimiser.step(gradient(tied_loss, AutoJax(), m), optimiser.init(m), m)[0]
+CHANGES = {
+    "map": lambda m: tree.map(lambda x: 2 * x, m),
+    "add": lambda m: tree.add(m, m),
+    "ravel": lambda m: (lambda vector, restored: restored(vector))(*tree.ravel(m)),
+    "update": lambda m: update(m, gradient(tied_loss, AutoJax(), m), 0.1),
+    "training": trained,
+}
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda m: tree.map(lambda x: 2 * x, m),
-        lambda m: tree.add(m, m),
-        lambda m: (lambda vector, restored: restored(vector))(*tree.ravel(m)),
-        lambda m: update(m, gradient(tied_loss, AutoJax(), m), 0.1),
-        stepped,
-        moved_by(0.1),
-        moved_by(from_optax(optax.sgd(0.1))),
-        moved_by(from_optax(optax.sgd(0.1)), compiled=False),
-    ],
-    ids=["map", "add", "ravel", "update", "step", "training", "compiled training", "apart"],
-)
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_one_object_of_a_model_is_one_object_of_the_result(change):
     """Two Variables would be tied no longer, once `nnx.Optimizer` moves each."""
     model = Shared()

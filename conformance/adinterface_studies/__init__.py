@@ -39,8 +39,4 @@ STUDIES = {
         "contract",
         "the members of the contract, and the names that engines take: docs/writing-a-backend",
     ),
-    "architecture": (
-        "architecture",
-        "draw the folders of the package and what each imports: docs/architecture",
-    ),
 }

@@ -26,7 +26,6 @@ from typing import NamedTuple
 import pytest
 from adinterface_conformance import CHECKS
 from adinterface_conformance.outcome import known_failures
-from adinterface_studies.architecture import PICTURE, picture
 from adinterface_studies.scenarios import SCENARIOS
 
 import adinterface
@@ -159,10 +158,6 @@ def _run_tests(folder: Path) -> None:
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_picture_of_the_architecture_shows_the_imports() -> None:
-    assert PICTURE.read_text(encoding="utf-8") == picture()
 
 
 def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backends() -> None:

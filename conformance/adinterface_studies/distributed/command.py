@@ -1,36 +1,36 @@
-"""`python -m adinterface_studies distributed`: processes on this machine, or this process as a
-member of a group.
+"""`python -m adinterface_studies distributed`: gradients of models that several processes have
+together.
+
+Started by a launcher, or with --member, this is one process of a group; otherwise it starts
+processes on this machine.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
+import importlib.util
 import os
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-from adinterface_conformance.installed import is_installed
-from adinterface_conformance.runner import backend_from
-
 from adinterface import AutoBackend
-from adinterface.core.contract.auto import BUILT_IN
 
+from .. import options as studies
 from .checks import Outcome, outcomes
-from .engine import yardstick_of
 from .launch import Member, Report, together
 
 
 def main(argv: Sequence[str]) -> int:
     """The exit status: 0 if everything went as it should, 1 if not, 2 for a wrong command line."""
-    options = _parser().parse_args(argv)
-    try:
-        chosen = [backend_from(text) for text in options.backend]
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
-    backends = [auto for auto in chosen or _installed() if yardstick_of(auto) is not None]
+    parser = studies.parser("distributed", __doc__)
+    add = parser.add_argument
+    add("--processes", action="append", type=int, metavar="N", help="by default 2, then 4")
+    add("--setting", action="append", default=[], metavar="PATTERN", help="ways to spread a model")
+    add("--member", action="store_true", help="a member of a group that is already started")
+    add("--seconds", type=float, default=60.0, help="when to give up on a group (default: 60)")
+    options = parser.parse_args(argv)
+    backends = [auto for auto in studies.backends(options.backend) if module_of(auto)]
     if not backends:
         print("No engine among those chosen has a set for several processes.", file=sys.stderr)
         return 2
@@ -42,25 +42,24 @@ def main(argv: Sequence[str]) -> int:
         return show(repr(backends[0]), [Report(int(os.environ.get("RANK", "0")), found)])
     status = 0
     for auto in backends:
+        module = module_of(auto)
+        # What all processes of a group may have from one import.
+        imported = [__name__, module] if importlib.import_module(module).FORKS else []
         for count in options.processes or [2, 4]:
             reports = together(
-                member,
-                count,
-                auto,
-                options.setting,
-                options.seconds,
-                seconds=options.seconds,
-                imported=_imports(auto),
-            )
+                member, count, auto, options.setting, options.seconds,
+                seconds=options.seconds, imported=imported,
+            )  # fmt: skip
             status |= show(f"{auto!r}, {count} processes", reports)
     return status
 
 
-def _imports(auto: AutoBackend) -> list[str]:
-    """What all processes of a group may have from one import."""
-    module = yardstick_of(auto)
-    assert module is not None
-    return [__name__, module] if importlib.import_module(module).FORKS else []
+def module_of(auto: AutoBackend) -> str:
+    """The module in which an engine's users spread models over processes; empty if there is
+    none.
+    """
+    module = f"{__package__}.{auto.name}_processes"
+    return module if importlib.util.find_spec(module) is not None else ""
 
 
 def member(
@@ -69,9 +68,7 @@ def member(
     """One process of the group: all checks of its engine, in the settings that match a pattern if
     there is any.
     """
-    module = yardstick_of(auto)
-    assert module is not None
-    yardstick: Any = importlib.import_module(module)
+    yardstick: Any = importlib.import_module(module_of(auto))
     with yardstick.group(place, seconds):
         return list(outcomes(auto, yardstick, settings))
 
@@ -79,64 +76,19 @@ def member(
 def show(title: str, reports: Sequence[Report]) -> int:
     """A line for each check that all processes ran, and what went wrong in any."""
     print(title)
-    good = True
-    for report in reports:
-        if report.error:
-            good = False
-            print(f"  process {report.rank}: {report.error}")
+    wrong: list[str] = []
     ran = [report for report in reports if not report.error]
     for rows in zip(*[report.result for report in ran]):
-        wrong = [(report.rank, row.error) for report, row in zip(ran, rows) if row.error]
-        slowest = max(row.seconds for row in rows)
+        errors = [
+            f"    process {report.rank}: {row.error}" for report, row in zip(ran, rows) if row.error
+        ]
+        first, slowest = rows[0], max(row.seconds for row in rows)
+        word = "FAILED" if errors else "ok"
         print(
-            f"  {'FAILED' if wrong else 'ok':6}  {rows[0].setting:42} {rows[0].check:14}"
-            f" {slowest:7.3f} s"
+            f"  {word:6}  {first.setting:42} {first.check:14} {slowest:7.3f} s", *errors, sep="\n"
         )
-        for rank, error in wrong:
-            good = False
-            print(f"    process {rank}: {error}")
-    return 0 if good else 1
-
-
-def _installed() -> list[AutoBackend]:
-    return [auto() for auto in BUILT_IN if is_installed(auto)]
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m adinterface_studies distributed",
-        description=(
-            "Check gradients of models that several processes have together. Started by a launcher,"
-            " or with --member, this is one process of a group; otherwise it starts processes on"
-            " this machine."
-        ),
-    )
-    parser.add_argument(
-        "--backend",
-        action="append",
-        default=[],
-        metavar="VALUE",
-        help="an engine; by default all that can",
-    )
-    parser.add_argument(
-        "--processes",
-        action="append",
-        type=int,
-        metavar="N",
-        help="how many to start; by default 2, then 4",
-    )
-    parser.add_argument(
-        "--setting", action="append", default=[], metavar="PATTERN",
-        help="a way to spread a model, with * and ?; by default all",
-    )  # fmt: skip
-    parser.add_argument(
-        "--member", action="store_true", help="a member of a group that is already started"
-    )
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=60.0,
-        metavar="S",
-        help="when to give up on a group (default: 60)",
-    )
-    return parser
+        wrong += errors
+    for report in reports:
+        if report.error:
+            print(f"  process {report.rank}: {report.error}")
+    return int(bool(wrong) or len(ran) < len(reports))

@@ -89,7 +89,6 @@ def test_jax(of_jax, count, name):
     ("options", "message"),
     [
         (["--member"], "A member of a group runs one engine: say which, by --backend."),
-        (["--backend", "AutoNothing"], "AutoNothing"),
         (
             ["--backend", "AutoAutograd"],
             "No engine among those chosen has a set for several processes.",

@@ -170,78 +170,49 @@ def checks(f: Sample) -> dict[str, Callable[[], tuple[Tensors, Tensors, float]]]
     def curve(x: Tensors) -> Tensors:
         return tuple(hvp(loss, BACKEND, x, v))
 
-    def first() -> Any:
-        return (_dot(slope(x), v),), _along(lambda x: (loss(x),), x, v), 1e-5
-
     def rows() -> Any:
         back = pullback(f, BACKEND, x)[1]
         return back.stacked(seeds)[0], _stack([back(seed)[0] for seed in seeds]), 1e-6
 
     def columns() -> Any:
         push, back = linearize(f, BACKEND, x)[1], pullback(f, BACKEND, x)[1]
-        stacked = push.stacked(_stack([v, u]))
-        return (
-            ((stacked * seeds[0]).sum(1),),
-            (torch.stack([_dot(back(seeds[0])[0], t) for t in (v, u)]),),
-            1e-6,
-        )
-
-    def second() -> Any:
-        return curve(x), _along(slope, x, v), 1e-4
+        found = (push.stacked(_stack([v, u])) * seeds[0]).sum(1)
+        return (found,), (torch.stack([_dot(back(seeds[0])[0], t) for t in (v, u)]),), 1e-6
 
     def along() -> Any:
-        found = second_derivative(
-            lambda t: loss(tuple([p + t * q for p, q in zip(x, v)])), BACKEND, 0.0
-        )
-        return (torch.tensor(found, dtype=torch.float64),), (_dot(_along(slope, x, v), v),), 1e-4
+        line = lambda t: loss(tuple([p + t * q for p, q in zip(x, v)]))
+        found = torch.tensor(second_derivative(line, BACKEND, 0.0), dtype=torch.float64)
+        return (found,), (_dot(_along(slope, x, v), v),), 1e-4
 
     def nested() -> Any:
-        back = pullback(slope, BACKEND, x)[1]
-        return (
-            back.stacked(_stack([v, u]))[0],
-            _stack([_along(slope, x, v), _along(slope, x, u)]),
-            1e-4,
-        )
+        back, both = pullback(slope, BACKEND, x)[1], [_along(slope, x, t) for t in (v, u)]
+        return back.stacked(_stack([v, u]))[0], _stack(both), 1e-4
 
     def third() -> Any:
-        return (
-            gradient(lambda x: _dot(curve(x), u), BACKEND, x)[0],
-            _along(lambda x: tuple(hvp(loss, BACKEND, x, u)), x, v),
-            1e-3,
-        )
+        found = gradient(lambda x: _dot(curve(x), u), BACKEND, x)[0]
+        return found, _along(lambda x: tuple(hvp(loss, BACKEND, x, u)), x, v), 1e-3
 
     def batch() -> Any:
-        return (
-            batched(gradient, loss, BACKEND, Each(_stack(points)))[0],
-            _stack([slope(p) for p in points]),
-            1e-6,
-        )
+        found = batched(gradient, loss, BACKEND, Each(_stack(points)))[0]
+        return found, _stack([slope(p) for p in points]), 1e-6
 
     def batch_of_rows() -> Any:
         values, back = batched(pullback, f, BACKEND, Each(_stack(points)))
+        found = back.stacked(seeds[:1, None].expand(1, *values.shape))[0]
         each = [pullback(f, BACKEND, p)[1](seeds[0])[0] for p in points]
-        return (
-            back.stacked(seeds[:1, None].expand(1, *values.shape))[0],
-            _stack([_stack(each)]),
-            1e-6,
-        )
+        return found, _stack([_stack(each)]), 1e-6
 
     def batch_of_second() -> Any:
         found = batched(hvp, loss, BACKEND, Each(_stack(points)), Each(_stack([v] * ROWS)))
         return found, _stack([curve(p) for p in points]), 1e-6
 
     return {
-        "gradient": first,
-        "rows": rows,
-        "columns": columns,
-        "second": second,
-        "second_derivative": along,
-        "nested": nested,
-        "third": third,
-        "batched": batch,
-        "batched rows": batch_of_rows,
-        "batched second": batch_of_second,
-    }
+        "gradient": lambda: ((_dot(slope(x), v),), _along(lambda x: (loss(x),), x, v), 1e-5),
+        "rows": rows, "columns": columns,
+        "second": lambda: (curve(x), _along(slope, x, v), 1e-4),
+        "second_derivative": along, "nested": nested, "third": third, "batched": batch,
+        "batched rows": batch_of_rows, "batched second": batch_of_second,
+    }  # fmt: skip
 
 
 def outcome(check: Callable[[], tuple[Tensors, Tensors, float]]) -> str:
@@ -297,13 +268,12 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m adinterface_studies torch", description=__doc__
     )
-    parser.add_argument(
-        "names", nargs="*", help="functions as torch's tests name them; all without"
-    )
-    parser.add_argument("--samples", type=int, default=4, help="samples of each function")
-    parser.add_argument("--most", type=int, default=400, help="numbers in a sample")
-    parser.add_argument("--seconds", type=int, default=60, help="for each function")
-    parser.add_argument("--all", action="store_true", help="print refusals and errors, too")
+    add = parser.add_argument
+    add("names", nargs="*", help="functions as torch's tests name them; all without")
+    add("--samples", type=int, default=4, help="samples of each function")
+    add("--most", type=int, default=400, help="numbers in a sample")
+    add("--seconds", type=int, default=60, help="for each function")
+    add("--all", action="store_true", help="print refusals and errors, too")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)
     counts, tried, wrong = defaultdict[str, Counter[str]](Counter), 0, 0

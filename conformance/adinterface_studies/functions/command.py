@@ -100,40 +100,14 @@ def _swept(options: argparse.Namespace, backends: Sequence[AutoBackend]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = studies.parser("functions", __doc__)
-    parser.add_argument(
-        "--numpy",
-        action="store_true",
-        help="NumPy's functions inside numpy_function, not the standard's",
-    )
-    parser.add_argument(
-        "--scipy", action="store_true", help="SciPy's functions, those of adinterface.scipy"
-    )
-    parser.add_argument(
-        "--sweep",
-        action="store_true",
-        help="special functions over their whole domain, against mpmath",
-    )
-    parser.add_argument(
-        "--dtype",
-        action="append",
-        default=[],
-        choices=["float64", "float32"],
-        help="with --sweep: float64",
-    )
-    parser.add_argument(
-        "--points",
-        type=int,
-        default=200,
-        metavar="N",
-        help="with --sweep: at most so many of each function",
-    )
-    parser.add_argument(
-        "--function",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="a name, with * for any part",
-    )
-    parser.add_argument("--mode", action="append", default=[], choices=MODES, help="default: all")
-    parser.add_argument("--markdown", metavar="FILE", help="write the table for the documentation")
+    add = parser.add_argument
+    add("--numpy", action="store_true", help="NumPy's functions inside numpy_function")
+    add("--scipy", action="store_true", help="SciPy's functions, those of adinterface.scipy")
+    add("--sweep", action="store_true", help="special functions over their whole domain")
+    dtypes = ["float64", "float32"]
+    add("--dtype", action="append", default=[], choices=dtypes, help="with --sweep: float64")
+    add("--points", type=int, default=200, help="with --sweep: at most so many of each function")
+    add("--function", action="append", default=[], metavar="PATTERN", help="with * for any part")
+    add("--mode", action="append", default=[], choices=MODES, help="default: all")
+    add("--markdown", metavar="FILE", help="write the table for the documentation")
     return parser

@@ -17,7 +17,7 @@ from ..core.operators.hessian import hessian, hvp
 from ..core.operators.jacobian import value_and_jacobian
 from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.run import resolved
-from ..core.support.record import doubting
+from ..core.support.ambient import CORE, Doubt, now, within
 from ..core.tree import flatten_tree, handler_of
 from ..core.tree.structures import Constant
 from ..sparse.auto import AutoSparse
@@ -126,7 +126,8 @@ class Flat:
         key, known = _key(x), self._last
         if known is None or known[0] != key:
             self.evaluations += 1
-            with doubting() as doubts:
+            doubts: list[Doubt] = []
+            with within(CORE, now()._replace(doubts=doubts)):
                 value, gradient = self._call(value_and_gradient, self.unravel(x))
             known = self._last = key, _number(value), self.packing.gradient(gradient[0])
             size = float(np.maximum.reduce(np.abs(known[2]), initial=0.0))

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.call.call import Call
-from ..core.contract.arrays import library_of, numbers_of, size_of
+from ..core.contract.arrays import library_of, size_of
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
 from ..core.contract.library import epsilon
 from ..core.derive import policy
 from .blocks import BlockLayout
-from .detection import ColouredPattern, Derivative, differenced
+from .detection import ColouredPattern, Derivative, differenced, numbers_of
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")

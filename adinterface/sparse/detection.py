@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core import derive
 from ..core.call.call import Call
-from ..core.contract.arrays import library_of, numbers_of, size_of
+from ..core.contract.arrays import library_of, size_of
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
 from ..core.contract.library import PYTHON, Library, dtype_kind, epsilon
@@ -231,6 +231,12 @@ def _displaced(backend: Backend, leaves: Arrays, rng: np.random.Generator, size:
 
 def _all_finite(backend: Backend, outputs: Arrays) -> bool:
     return all(bool(np.isfinite(_numbers(backend, output)).all()) for output in outputs)
+
+
+def numbers_of(backend: Backend, array: Any) -> np.ndarray[Any, Any] | None:
+    """The numbers of a native array, traced or not; None while the engine has not computed them."""
+    library = library_of(backend, array)
+    return library.value_under_trace(array) if library.traced(array) else library.to_numpy(array)
 
 
 def _numbers(backend: Backend, array: Any) -> np.ndarray[Any, Any]:

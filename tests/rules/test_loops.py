@@ -33,8 +33,8 @@ from adinterface import (
     prepare,
     value_and_gradient,
 )
-from adinterface.core.contract.loops import known
 from adinterface.loops import cond, fori_loop, scan, switch, while_loop
+from adinterface.rules.loops.home import known
 
 #: Arrays of each library, to run a loop outside any operator.
 MAKERS = {

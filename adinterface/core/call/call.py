@@ -112,7 +112,7 @@ class Call(Sampled):
             self.entered = self.values
         else:
             self.entered = tuple(map(call, plan.enters, self.values, repeat(self.occupied)))
-        self.leaves = plan.leaves_of(self.entered)
+        self.leaves = tuple(map(self.entered.__getitem__, plan.active))
         return self.leaves
 
     def occupy(self, array: Any) -> None:

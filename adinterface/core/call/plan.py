@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contract.backend import Arrays, Backend
+from ..contract.backend import Backend
 from ..contract.errors import AdinterfaceError
 from ..contract.library import (
     NUMPY,
@@ -108,8 +107,6 @@ class Plan:
     #: The signature of the differentiated arguments: tangents with that signature need no other
     #: check. None: unknown.
     tangent_key: Any
-    #: The values of the active slots, from those of all slots.
-    leaves_of: Callable[[Sequence[Any]], Arrays]
     #: What an extension's markers, such as `Each`, say of the slots.
     marks: Any = None
 
@@ -233,19 +230,9 @@ def lay_out(
             [n for n, value in enumerate(values) if _may_be_recorded(library, slots[n], value)]
         ),
         tangent_key=_tangent_key(structures, active, active_arguments, promoted, args),
-        leaves_of=_chosen(active, len(slots)),
         records_evaluation="traced" not in library.gives,
     )
     return plan, values
-
-
-def _chosen(active: Sequence[int], count: int) -> Callable[[Sequence[Any]], Arrays]:
-    if len(active) == count:
-        return tuple
-    if len(active) == 1:
-        (only,) = active
-        return lambda values: (values[only],)
-    return itemgetter(*active) if active else lambda values: ()
 
 
 def _dtypes(slots: Sequence[Slot]) -> tuple[tuple[str, ...], tuple[str, ...]]:

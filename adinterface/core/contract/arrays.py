@@ -43,12 +43,6 @@ def size_of(backend: Backend, array: Any) -> int:
     return math.prod(library_of(backend, array).shape(array))
 
 
-def numbers_of(backend: Backend, array: Any) -> np.ndarray[Any, Any] | None:
-    """The numbers of a native array, traced or not; None while the engine has not computed them."""
-    library = library_of(backend, array)
-    return library.value_under_trace(array) if library.traced(array) else library.to_numpy(array)
-
-
 def is_complex(backend: Backend, array: Any) -> bool:
     return dtype_kind(library_of(backend, array).dtype(array)) == "complex"
 

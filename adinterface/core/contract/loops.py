@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar, final
+from typing import Any, ClassVar, final
 
 from ..support.members import own_members
-from .errors import BackendError
 from .rules import Arrays
-
-T = TypeVar("T")
 
 #: From the carry and one slice of each scanned array to the next carry and one slice of each
 #: result.
@@ -91,23 +88,4 @@ class Loops:
         raise NotImplementedError
 
 
-def known(loop: str, library: Any, x: Any, number: Callable[[Any], T]) -> T:
-    """`number(x)`, which decides a Python loop or branch.
-
-    Raises BackendError where x has no value: the engine compiles, or takes a batch at once, and has
-    no loops of its own.
-    """
-    try:
-        return number(x)
-    except Exception as error:  # raised by an engine that does not know the value
-        if not library.traced(x) or library.value_under_trace(x) is not None:
-            raise
-        raise BackendError(
-            f"{loop}: {library.name} does not know a number that {loop} decides by, as it compiles"
-            " f or takes a batch at once. Make the call without prepare, or batched with"
-            " chunk_size=1 in the backend; or let the backend of the engine compile loops and"
-            " branches (`Library.loops`)."
-        ) from error
-
-
-__all__ = ["Arrays", "Loops", "Step", "known"]
+__all__ = ["Arrays", "Loops", "Step"]

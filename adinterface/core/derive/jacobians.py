@@ -69,16 +69,14 @@ def jacobian(
             return pushed
     if not policy.in_reverse(backend):
         return columns(backend, linearize(backend, function, leaves), leaves)
-    return jacobian_of(
-        backend,
-        pullback(backend, function, leaves, differentiable=bool(backend.transposes)),
-        leaves,
-    )
+    pulled = pullback(backend, function, leaves, differentiable=bool(backend.transposes))
+    return jacobian_of(backend, pulled, leaves)
 
 
 def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     """The Jacobian from a pullback: rows, or columns of its transpose, whichever are fewer."""
-    if by_columns(backend, pulled.outputs, leaves):
+    inputs = _column_components(backend, pulled.outputs, leaves).count
+    if policy.by_columns(backend, inputs, _row_components(backend, pulled.outputs).count):
         note_step(
             backend, "transposed into a linear map, because the inputs are fewer than the outputs"
         )
@@ -87,113 +85,74 @@ def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     return rows(backend, pulled, leaves)
 
 
-def by_columns(backend: Backend, outputs: Arrays, leaves: Arrays) -> bool:
-    return policy.by_columns(
-        backend,
-        column_components(backend, outputs, leaves).count,
-        row_components(backend, outputs).count,
-    )
-
-
-def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
-    outputs = pulled.outputs
-    components = row_components(backend, outputs)
-    note_step(backend, f"{components.count} rows of the Jacobian")
-    stacks = components.mapped(stacked(backend, pulled)) if components.count else []
-    return Jacobian(outputs, pulled.aux, row_blocks(backend, components, stacks, outputs, leaves))
-
-
-def row_components(backend: Backend, outputs: Arrays) -> Components:
+def _row_components(backend: Backend, outputs: Arrays) -> Components:
     """The components of the outputs, each of which has a row."""
     return Components(backend, outputs, [is_complex(backend, output) for output in outputs])
 
 
-def column_components(backend: Backend, outputs: Arrays, leaves: Arrays) -> Components:
+def _column_components(backend: Backend, outputs: Arrays, leaves: Arrays) -> Components:
     """The components of the leaves, each of which has a column."""
     some_real = not all(is_complex(backend, output) for output in outputs)
     return Components(backend, leaves, [some_real and is_complex(backend, leaf) for leaf in leaves])
 
 
-def row_blocks(
-    backend: Backend, components: Components, stacks: Sequence[Any], outputs: Arrays, leaves: Arrays
-) -> list[list[Any]]:
-    """The blocks of a Jacobian, from a stack of rows for each leaf."""
-    complex_leaves = [is_complex(backend, leaf) for leaf in leaves]
-    shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
-    complex_outputs = [is_complex(backend, output) for output in outputs]
-    blocks: list[list[Any]] = []
-    for output, size, ranges, complex_output in zip(
-        outputs, components.sizes, components.ranges, complex_outputs
-    ):
-        rows_of_output = library_of(backend, output).shape(output)
-        row: list[Any] = []
-        for n, leaf in enumerate(leaves):
-            shape = (*rows_of_output, *shapes[n])
-            if size == 0:
-                row.append(empty_block(backend, shape, output, leaf))
-                continue
-            parts = [(components.part(stacks[n], offset, size), unit) for offset, unit in ranges]
-            if complex_output and complex_leaves[n]:
-                parts = [(namespace_of(backend, (part,)).real(part), unit) for part, unit in parts]
-            part = sum_units(parts)
-            row.append(
-                cast(backend, reshaped(backend, part, shape), block_dtype(backend, output, leaf))
-            )
-        blocks.append(row)
-    return blocks
+def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
+    components = _row_components(backend, pulled.outputs)
+    note_step(backend, f"{components.count} rows of the Jacobian")
+    stacks = components.mapped(stacked(backend, pulled)) if components.count else []
+    blocks = _blocks(components, stacks, pulled.outputs, leaves, by_rows=True)
+    return Jacobian(pulled.outputs, pulled.aux, blocks)
 
 
 def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> Jacobian:
-    outputs = linear.outputs
-    components = column_components(backend, outputs, leaves)
+    components = _column_components(backend, linear.outputs, leaves)
     note_step(backend, f"{components.count} columns of the Jacobian")
     stacks = components.mapped(stacked(backend, linear)) if components.count else []
-    return Jacobian(
-        outputs, linear.aux, column_blocks(backend, components, stacks, outputs, leaves)
-    )
+    blocks = _blocks(components, stacks, linear.outputs, leaves, by_rows=False)
+    return Jacobian(linear.outputs, linear.aux, blocks)
 
 
 def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacobian | None:
     """All columns in one batch; None if the engine cannot, or if they exceed one batch."""
     components = Components(backend, leaves, [is_complex(backend, leaf) for leaf in leaves])
-    if (
-        "pushforward_stacked" not in backend.gives
-        or backend.chunk_size == 1
-        or len(list(components.chunks())) != 1
-    ):
+    if "pushforward_stacked" not in backend.gives or backend.chunk_size == 1:
+        return None
+    if len(list(components.chunks())) != 1:
         return None
     note_step(backend, f"{components.count} columns of the Jacobian in one batch of pushforwards")
     pushed = backend.pushforward_stacked(function, leaves, components.seeds(0, components.count))
     if pushed is None:
         return None
     outputs, stacks, aux = checked(backend, pushed, leaves, components.count)
-    return Jacobian(outputs, aux, column_blocks(backend, components, stacks, outputs, leaves))
+    return Jacobian(outputs, aux, _blocks(components, stacks, outputs, leaves, by_rows=False))
 
 
-def column_blocks(
-    backend: Backend, components: Components, stacks: Sequence[Any], outputs: Arrays, leaves: Arrays
+def _blocks(
+    components: Components, stacks: Sequence[Any], outputs: Arrays, leaves: Arrays, *, by_rows: bool
 ) -> list[list[Any]]:
-    """The blocks of a Jacobian, from a stack of columns for each output."""
-    shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
+    """The blocks of a Jacobian, from stacks: of rows for each leaf, or of columns for each output.
+
+    components: of the outputs or of the leaves, along which the stacks are.
+    """
+    backend = components.backend
     blocks: list[list[Any]] = []
-    # without components there are no stacks
-    for output, stack in zip(outputs, stacks if components.count else outputs):
-        complex_output = is_complex(backend, output)
-        rows_of_output = library_of(backend, output).shape(output)
-        row: list[Any] = []
-        for leaf, shape_of_leaf, size, ranges in zip(
-            leaves, shapes, components.sizes, components.ranges
-        ):
-            shape = (*rows_of_output, *shape_of_leaf)
-            if size == 0 or 0 in shape:
-                row.append(empty_block(backend, shape, output, leaf))
+    for k, output in enumerate(outputs):
+        blocks.append([])
+        for n, leaf in enumerate(leaves):
+            shapes = [library_of(backend, x).shape(x) for x in (output, leaf)]
+            shape = (*shapes[0], *shapes[1])
+            if 0 in shape:
+                blocks[k].append(empty_block(backend, shape, output, leaf))
                 continue
-            if complex_output or len(ranges) == 1:
-                part = components.part(stack, ranges[0][0], size)
-            else:
-                parts = [(components.part(stack, offset, size), unit) for offset, unit in ranges]
-                part = sum_units(parts)
-            block = reshaped(backend, namespace_of(backend, (part,)).moveaxis(part, 0, -1), shape)
-            row.append(cast(backend, block, block_dtype(backend, output, leaf)))
-        blocks.append(row)
+            place, stack = (k, stacks[n]) if by_rows else (n, stacks[k])
+            size, ranges = components.sizes[place], components.ranges[place]
+            if not by_rows and is_complex(backend, output):
+                ranges = ranges[:1]
+            parts = [(components.part(stack, offset, size), unit) for offset, unit in ranges]
+            xp = namespace_of(backend, (stack,))
+            if by_rows and is_complex(backend, output) and is_complex(backend, leaf):
+                parts = [(xp.real(part), unit) for part, unit in parts]
+            block = sum_units(parts)
+            block = reshaped(backend, block if by_rows else xp.moveaxis(block, 0, -1), shape)
+            blocks[k].append(cast(backend, block, block_dtype(backend, output, leaf)))
     return blocks

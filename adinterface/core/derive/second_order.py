@@ -59,10 +59,8 @@ class DerivedFunction(Sampled):
         )
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
-        outputs, derivatives, aux = self.derived(
-            self.inner, self.function, leaves, value=self.value
-        )
-        return derivatives, Aux((*outputs, *aux.arrays) if self.value else (), aux.layout)
+        outputs, result, aux = self.derived(self.inner, self.function, leaves, value=self.value)
+        return result, Aux((*outputs, *aux.arrays) if self.value else (), aux.layout)
 
 
 def gradients(
@@ -77,9 +75,8 @@ def derivative(
     backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
 ) -> Pushforward:
     """The pushforward with tangent 1."""
-    return pushforward(
-        backend, function, leaves, (full_like(backend, leaves[0], 1.0),), value=value
-    )
+    one = full_like(backend, leaves[0], 1.0)
+    return pushforward(backend, function, leaves, (one,), value=value)
 
 
 def second_derivative(
@@ -87,19 +84,12 @@ def second_derivative(
 ) -> Pushforward:
     """By one real number: outputs are first derivatives, tangents second ones."""
     if outer is inner:
-        result = from_engine(
-            inner,
-            "its own second derivative",
-            inner.second_derivatives,
-            function,
-            leaves,
-            value=value,
-        )
+        step = "its own second derivative"
+        result = from_engine(inner, step, inner.second_derivatives, function, leaves, value=value)
         if result is not None:
             return result
-    return derivative(
-        outer, DerivedFunction(derivative, inner, function, value=value), leaves, value=value
-    )
+    once = DerivedFunction(derivative, inner, function, value=value)
+    return derivative(outer, once, leaves, value=value)
 
 
 def hessian(
@@ -110,9 +100,8 @@ def hessian(
         result = from_engine(inner, "its own Hessian", inner.hessian, function, leaves, value=value)
         if result is not None:
             return result
-    return jacobian(
-        outer, DerivedFunction(gradients, inner, function, value=value), leaves, value=value
-    )
+    once = DerivedFunction(gradients, inner, function, value=value)
+    return jacobian(outer, once, leaves, value=value)
 
 
 def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
@@ -138,15 +127,11 @@ def hvp(
 ) -> Pushforward:
     """The gradients, and the Hessian times directions. Without `value`, the latter alone."""
     if outer is inner:
-        result = from_engine(
-            inner, "its own product with the Hessian", inner.hvp, function, leaves, directions
-        )
+        step = "its own product with the Hessian"
+        result = from_engine(inner, step, inner.hvp, function, leaves, directions)
         if result is not None:
-            return Pushforward(
-                filled(outer, result.outputs, leaves),
-                filled(outer, result.tangents, leaves),
-                result.aux,
-            )
+            outputs, products, aux = result
+            return Pushforward(filled(outer, outputs, leaves), filled(outer, products, leaves), aux)
     once = DerivedFunction(gradients, inner, function, value=False)
     if policy.by_symmetry(outer):
         pulled = pullback(outer, once, leaves)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from .ambient import CORE, Doubt, now, within
+from .ambient import CORE, now, within
 
 T = TypeVar("T")
 
@@ -49,14 +49,6 @@ def note_accuracy(make: Callable[[], Any]) -> None:
         accuracy = make()
         for each in collected:
             each.append(accuracy)
-
-
-@contextmanager
-def doubting() -> Iterator[list[Doubt]]:
-    """Collects large estimated errors in place of warnings."""
-    doubts: list[Doubt] = []
-    with within(CORE, now()._replace(doubts=doubts)):
-        yield doubts
 
 
 def tell_doubt(relative: float, tell: Callable[[], None]) -> None:

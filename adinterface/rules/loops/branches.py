@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from ...core.contract.library import Library, dtype_kind
-from ...core.contract.loops import Arrays, known
+from ...core.contract.loops import Arrays
 from ...core.contract.tracing import untraced
 from .captured import engine_among
-from .home import Home
+from .home import Home, known
 from .trees import NUMBERS, LoopLeaf, LoopTree, described, leaf_of, of_kind
 
 T = TypeVar("T")

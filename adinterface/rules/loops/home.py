@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from ...core.contract.errors import BackendError
 from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, dtype_kind, widest
 from ...core.contract.loops import Loops
 from .trees import NUMBERS, LoopLeaf
+
+T = TypeVar("T")
 
 
 class Home:
@@ -96,6 +99,25 @@ class Outgrown(Exception):
         super().__init__()
         self.leaves: list[LoopLeaf] = list(leaves)
         self.dtypes: dict[int, str] = dtypes or {}
+
+
+def known(loop: str, library: Any, x: Any, number: Callable[[Any], T]) -> T:
+    """`number(x)`, which decides a Python loop or branch.
+
+    Raises BackendError where x has no value: the engine compiles, or takes a batch at once, and has
+    no loops of its own.
+    """
+    try:
+        return number(x)
+    except Exception as error:  # raised by an engine that does not know the value
+        if not library.traced(x) or library.value_under_trace(x) is not None:
+            raise
+        raise BackendError(
+            f"{loop}: {library.name} does not know a number that {loop} decides by, as it compiles"
+            " f or takes a batch at once. Make the call without prepare, or batched with"
+            " chunk_size=1 in the backend; or let the backend of the engine compile loops and"
+            " branches (`Library.loops`)."
+        ) from error
 
 
 __all__ = ["Home", "Outgrown"]

@@ -9,11 +9,11 @@ import numpy as np
 
 from ...core.contract.errors import OutputError
 from ...core.contract.library import NUMPY, PYTHON
-from ...core.contract.loops import Arrays, known
+from ...core.contract.loops import Arrays
 from ...core.contract.tracing import untraced
 from .captured import engine_among
 from .carry import Carry
-from .home import Home, Outgrown
+from .home import Home, Outgrown, known
 from .trees import LoopLeaf, LoopTree, described, leaf_of
 
 CarryT = TypeVar("CarryT")

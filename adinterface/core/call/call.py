@@ -112,7 +112,8 @@ class Call(Sampled):
             self.entered = self.values
         else:
             self.entered = tuple(map(call, plan.enters, self.values, repeat(self.occupied)))
-        self.leaves = tuple(map(self.entered.__getitem__, plan.active))
+        every = len(plan.active) == len(self.entered)
+        self.leaves = tuple(self.entered if every else map(self.entered.__getitem__, plan.active))
         return self.leaves
 
     def occupy(self, array: Any) -> None:

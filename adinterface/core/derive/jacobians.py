@@ -149,10 +149,12 @@ def _blocks(
             if not by_rows and is_complex(backend, output):
                 ranges = ranges[:1]
             parts = [(components.part(stack, offset, size), unit) for offset, unit in ranges]
-            xp = namespace_of(backend, (stack,))
             if by_rows and is_complex(backend, output) and is_complex(backend, leaf):
-                parts = [(xp.real(part), unit) for part, unit in parts]
+                real = namespace_of(backend, (stack,)).real
+                parts = [(real(part), unit) for part, unit in parts]
             block = sum_units(parts)
-            block = reshaped(backend, block if by_rows else xp.moveaxis(block, 0, -1), shape)
+            if not by_rows:
+                block = namespace_of(backend, (block,)).moveaxis(block, 0, -1)
+            block = reshaped(backend, block, shape)
             blocks[k].append(cast(backend, block, block_dtype(backend, output, leaf)))
     return blocks

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +25,6 @@ from .requirements import require_arguments, require_leaves
 from .second_order import engines_of
 
 Directions = tuple[Any, ...] | None
-_NO_SCOPE = nullcontext()
 
 
 @untraced
@@ -52,22 +50,24 @@ def run(
     return surrounded(call, plan.around, lambda call: evaluate(call, directions))
 
 
-def evaluate(call: Call, directions: Directions) -> Any:
+def evaluate(call: Call, directions: Directions, in_scope: bool = False) -> Any:
     """The results of a call. directions: those of the operator, if it takes any."""
     plan = call.plan
+    if plan.scope is not None and not in_scope:
+        with call.scope():
+            return evaluate(call, directions, True)
     try:
-        with _NO_SCOPE if plan.scope is None else call.scope():
-            leaves = call.enter()
-            tangents = () if directions is None else native_tangents(call, directions)
-            if plan.operator.bind is not None:
-                plan = call.plan = bound(plan, call)
-            if not plan.estimates:
+        leaves = call.enter()
+        tangents = () if directions is None else native_tangents(call, directions)
+        if plan.operator.bind is not None:
+            plan = call.plan = bound(plan, call)
+        if not plan.estimates:
+            parts = plan.compute(call, leaves, tangents)
+        else:
+            with estimating() as accuracies:
                 parts = plan.compute(call, leaves, tangents)
-            else:
-                with estimating() as accuracies:
-                    parts = plan.compute(call, leaves, tangents)
-                call.warn_imprecise(accuracies)
-            return (plan.operator.finish or Call.results)(call, parts)
+            call.warn_imprecise(accuracies)
+        return (plan.operator.finish or Call.results)(call, parts)
     except (RuntimeError, TypeError) as error:  # raised by the engine
         if not isinstance(error, AdinterfaceError):
             annotate(plan, error)

@@ -9,7 +9,7 @@ engines import `for_engines`.
 
 from ..core.support.publish import publish
 from . import tree as tree
-from .differential_equations import solve_bvp, solve_ivp
+from .differential_equations import solve_ivp
 from .flat import Flat, flat
 from .optimisers import Optimiser, StatefulOptimiser, from_optax, from_torch_optim
 from .solvers import curve_fit, find_root, least_squares, minimize
@@ -28,7 +28,6 @@ __all__ = [
     "from_torch_optim",
     "least_squares",
     "minimize",
-    "solve_bvp",
     "solve_ivp",
     "tree",
     "update",

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..core.contract.auto import AutoBackend
-from ..core.contract.errors import OutputError, TreeError
+from ..core.contract.errors import OutputError
 from ..core.contract.tracing import untraced
-from ..core.operators.jacobian import jacobian
-from ..core.operators.pullback import linearize
-from ..core.operators.run import run
 from ..core.tree.structures import Constant
-from .evaluate import EVALUATE
 from .flat import Flat
-from .packing import Packing, Rows, Vector, pack
-from .parameters import Parameters, require_floats
+from .packing import Packing, Rows, Vector
 from .solvers import require_dense, scipy
-from .tree.mapping import require_leaf
-from .tree.vectors import as_matrix
 
 #: Methods of `solve_ivp` that use a Jacobian.
 _IMPLICIT = ("Radau", "BDF", "LSODA")
@@ -123,150 +115,4 @@ def _checked(value: Vector, size: int) -> Vector:
     return value
 
 
-@untraced
-def solve_bvp(
-    f: Callable[..., Any],
-    boundary: Callable[..., Any],
-    backend: AutoBackend,
-    x: Any,
-    y: Any,
-    /,
-    p: Any = None,
-    **options: Any,
-) -> Any:
-    """`scipy.integrate.solve_bvp` of `dy/dx = f(x, y)` with `boundary(y(a), y(b)) = 0`, for a
-    nested y, with Jacobians of both.
-
-    x: the mesh, of shape `(m,)`. y: a guess, a tree of arrays whose last axis is the mesh. f is
-    called with all of the mesh at once, as SciPy does it, and returns a tree like y; each column
-    depends on its own column alone. With unknown parameters `p`, a tree, both functions take it
-    last, and `boundary` returns as many numbers more.
-
-    Returns SciPy's result: `y` and `p` are trees, `sol(x)` too; `vector` is SciPy's own `y`. Raises
-    TypeError for `fun_jac=` and `bc_jac=`, BackendError for `AutoSparse`, TreeError where y does
-    not fit the mesh.
-    """
-    for name in ("fun_jac", "bc_jac"):
-        if name in options:
-            raise TypeError(f"solve_bvp: leave {name}= out. The Jacobians are the backend's.")
-    require_dense(backend, "solve_bvp", "SciPy takes a dense Jacobian of each node")
-    integrate = scipy("integrate", "solve_bvp")
-    require_floats(y, "y")
-    require_floats(p, "p")
-    mesh = np.asarray(x, dtype=np.float64)
-    columns = _Columns(y, len(mesh))
-    unknown = None if p is None else Packing(p)
-
-    def others(numbers: tuple[Vector, ...]) -> tuple[Any, ...]:
-        return () if unknown is None else (unknown.unpacked(np.asarray(numbers[0])),)
-
-    def on_mesh(state: Any, *rest: Any) -> Any:
-        *parameters, nodes = rest
-        return f(nodes, state, *parameters)
-
-    def slope(nodes: Vector, state: Vector, *numbers: Vector) -> Vector:
-        value = evaluated(
-            on_mesh, columns.nested(state), *others(numbers), Constant(np.asarray(nodes))
-        )
-        return columns.flat(value, len(nodes))
-
-    def evaluated(function: Callable[..., Any], *args: Any) -> Any:
-        return run(EVALUATE, backend, function, args, {})
-
-    def slopes(nodes: Vector, state: Vector, *numbers: Vector) -> Any:
-        parameters = others(numbers)
-        _, push = linearize(
-            on_mesh, backend, columns.nested(state), *parameters, Constant(np.asarray(nodes))
-        )
-        nothing = (None,) * (len(parameters) + 1)
-        by_state = [
-            columns.flat(push(unit, *nothing), len(nodes)) for unit in columns.units(len(nodes))
-        ]
-        if unknown is None:
-            return np.stack(by_state, axis=1)
-        units = [unknown.unpacked(row) for row in np.eye(unknown.size)]
-        return np.stack(by_state, axis=1), np.stack(
-            [columns.flat(push(None, unit, None), len(nodes)) for unit in units], axis=1
-        )
-
-    def condition(start: Vector, end: Vector, *numbers: Vector) -> Vector:
-        value = evaluated(boundary, columns.nested(start), columns.nested(end), *others(numbers))
-        return pack(value, "solve_bvp")
-
-    def conditions(start: Vector, end: Vector, *numbers: Vector) -> Any:
-        args = (columns.nested(start), columns.nested(end), *others(numbers))
-        value = evaluated(boundary, *args)
-        matrix = np.asarray(as_matrix(jacobian(boundary, backend, *args), value, args))
-        n = len(start)
-        parts = matrix[:, :n], matrix[:, n : 2 * n]
-        return parts if unknown is None else (*parts, matrix[:, 2 * n :])
-
-    result = integrate.solve_bvp(
-        slope, condition, mesh, columns.flat(y, len(mesh)),
-        None if unknown is None else unknown.start(), fun_jac=slopes, bc_jac=conditions, **options,
-    )  # fmt: skip
-    result["vector"], dense = result.y, result.sol
-    result["y"] = columns.nested(result.y)
-    result["sol"] = lambda x: columns.nested(dense(x))
-    if unknown is not None:
-        result["p"] = unknown.unpacked(result.p)
-    return result
-
-
-def _same_columns(leaf: Any, other: Any, place: str, first: str) -> None:
-    """Refuse another shape but for the last axis, the mesh, which SciPy refines."""
-    own, seen = np.shape(leaf)[:-1], require_leaf(other, place).shape(other)
-    if not seen or seen[:-1] != own:
-        raise TreeError(
-            f"solve_bvp: {place} has shape {seen}, but y has shape {(*own, 'mesh')} there."
-        )
-
-
-class _Columns:
-    """Trees of arrays with the mesh as their last axis, as SciPy's matrices of shape `(n, m)`; at
-    one node as vectors.
-    """
-
-    def __init__(self, y: Any, nodes: int):
-        self.parameters = Parameters(y)
-        self.shapes = [leaf.library.shape(leaf.value) for leaf in self.parameters.once]
-        for path, shape in zip(self.parameters.paths(), self.shapes):
-            if not shape or shape[-1] != nodes:
-                raise TreeError(
-                    f"solve_bvp: y{path} has shape {shape}, but the last axis must be the mesh, of"
-                    f" {nodes} nodes."
-                )
-        self.heights = [math.prod(shape[:-1]) for shape in self.shapes]
-
-    def flat(self, tree: Any, nodes: int) -> Vector:
-        wrapped = (
-            (tree,) if type(tree) is tuple and type(self.parameters.model) is not tuple else tree
-        )
-        parts = self.parameters.gradients(wrapped, "what f returned", fits=_same_columns)
-        rows = [
-            (
-                np.zeros((height, nodes))
-                if part is None
-                else np.asarray(part, dtype=np.float64).reshape(height, nodes)
-            )
-            for part, height in zip(parts, self.heights)
-        ]
-        return np.concatenate(rows)
-
-    def nested(self, numbers: Vector) -> Any:
-        starts = np.cumsum([0, *self.heights]).tolist()
-        parts = [
-            np.array(numbers[start:stop]).reshape((*shape[:-1], *numbers.shape[1:]))
-            for start, stop, shape in zip(starts, starts[1:], self.shapes)
-        ]
-        return self.parameters.rebuilt(parts)
-
-    def units(self, nodes: int) -> Iterator[Any]:
-        """For each row of the matrix the state that is one in this row and zero elsewhere."""
-        for n in range(sum(self.heights)):
-            unit = np.zeros((sum(self.heights), nodes))
-            unit[n] = 1.0
-            yield self.nested(unit)
-
-
-__all__ = ["solve_bvp", "solve_ivp"]
+__all__ = ["solve_ivp"]

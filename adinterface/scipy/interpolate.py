@@ -128,21 +128,10 @@ def _class(scipys: Any) -> Callable[[type], Any]:
     return decorate
 
 
-def _periodic_integral(antiderivative_curve: Any, a: Any, b: Any, start: Any, end: Any) -> Any:
-    """The integral from a to b of a curve that repeats, from its antiderivative over one period."""
-    zero = antiderivative_curve(start)
-
-    def up_to(x: Any) -> Any:
-        periods = np.floor(
-            (numbers(x, _NAME) - numbers(start, _NAME)) / numbers(end - start, _NAME)
-        )
-        return (
-            periods * (antiderivative_curve(end) - zero)
-            + antiderivative_curve(x - periods * (end - start))
-            - zero
-        )
-
-    return up_to(b) - up_to(a)
+def _require_no_period(extrapolate: Any) -> None:
+    if extrapolate == "periodic":
+        instead = "Integrate inside one period with extrapolate=True, and add the other periods."
+        raise unsupported(f"{_NAME}: integrate", "extrapolate='periodic'", instead)
 
 
 _NAME = "scipy.interpolate"
@@ -244,9 +233,8 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
         if not is_engines(a, b, self.c, self.x):
             return super().integrate(a, b, extrapolate)
         extrapolate = self._extrapolated(extrapolate)
+        _require_no_period(extrapolate)
         antiderivative_curve = PPoly.construct_fast(self.c, self.x, True).antiderivative()
-        if extrapolate == "periodic":
-            return _periodic_integral(antiderivative_curve, a, b, self.x[0], self.x[-1])
         return antiderivative_curve(b, extrapolate=extrapolate) - antiderivative_curve(
             a, extrapolate=extrapolate
         )
@@ -254,53 +242,8 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
     def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
         if not is_engines(y, self.c, self.x):
             return super().solve(plain(y), discontinuity, extrapolate)
-        places = list(np.ndindex(self.c.shape[2:]))
-        each = [
-            self._roots(self.c[(slice(None), slice(None), *n)], y, discontinuity, extrapolate)
-            for n in places
-        ]
-        if len(self.c.shape) == 2:
-            return each[0]
-        result = np.empty(self.c.shape[2:], object)
-        for place, roots in zip(places, each):
-            result[place] = roots
-        return result
-
-    def _roots(self, c: Array, y: Any, discontinuity: bool, extrapolate: Any) -> Any:
-        """The roots of one curve by SciPy, with derivatives from the curve: each step of the chord
-        method adds one order.
-        """
-        extrapolate, level = (
-            self._extrapolated(extrapolate),
-            float(np.reshape(numbers(y, _NAME), ())),
-        )
-        known = scipy_interpolate.PPoly.construct_fast(
-            numbers(c, _NAME), numbers(self.x, _NAME), extrapolate
-        )
-        roots = known.solve(level, discontinuity, extrapolate)
-        if not roots.size:
-            return roots
-        size = np.max(np.abs(known(known.x))) + abs(level)
-        off, slope = known(roots) - level, known(roots, 1)
-        nan = np.isnan(roots)
-        jumps = np.isin(roots, known.x) & (np.abs(off) > 1e-9 * size)
-        if np.any(~nan & ~jumps & (np.abs(slope) * (known.x[-1] - known.x[0]) <= 1e-7 * size)):
-            raise NumpyCodeError(
-                f"{_NAME}: a root at which the curve has no slope has no derivative:"
-                f" {roots.tolist()}. Solve for another y."
-            )
-        usual = ~nan & ~jumps
-        at: Any = np.where(usual, roots, known.x[0])
-        curve = PPoly.construct_fast(c, self.x, True)
-        for _ in range(4):
-            at = at - (curve(at) - y) / np.where(usual, slope, 1.0)
-        breaks = taken(
-            self.x,
-            np.clip(
-                np.searchsorted(known.x, np.where(nan, known.x[0], roots)), 0, len(known.x) - 1
-            ),
-        )
-        return np.where(usual, at, np.where(jumps, breaks, np.nan))
+        instead = "Write adinterface.rules.root with the curve as its function."
+        raise unsupported(f"{_NAME}.{type(self).__name__}", "solve, or roots,", instead)
 
 
 def _differentiated(c: Array, nu: int) -> Array:
@@ -614,12 +557,11 @@ class BSpline(_Curve, scipy_interpolate.BSpline):  # type: ignore[misc]
         if not is_engines(a, b, self.t, self.c):
             return super().integrate(a, b, extrapolate)
         extrapolate = self._extrapolated(extrapolate)
+        _require_no_period(extrapolate)
         antiderivative_curve = BSpline.construct_fast(
             inexact(self.t), self.c, self.k
         ).antiderivative()
         start, end = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
-        if extrapolate == "periodic":
-            return _periodic_integral(antiderivative_curve, a, b, start, end)
         if not extrapolate:  # nothing outside of the knots
             a, b = [np.minimum(np.maximum(end_, start), end) for end_ in (a, b)]
         return antiderivative_curve(b) - antiderivative_curve(a)

@@ -277,6 +277,15 @@ REFUSED = {
         lambda a: integrate.nquad(lambda x: a[0, 0], [(0, 1)], full_output=True)[0],
         words("full_output", "nquad"),
     ),
+    "roots": (
+        lambda a: interpolate.CubicSpline(np.arange(3.0), a[0]).roots()[0],
+        words("solve, or roots,", "scipy.interpolate.CubicSpline")
+        + ".* Write adinterface.rules.root",
+    ),
+    "periods": (
+        lambda a: interpolate.CubicSpline(np.arange(3.0), a[0]).integrate(0, 9, "periodic"),
+        words("extrapolate='periodic'", "scipy.interpolate: integrate") + ".* add the other",
+    ),
     "other ends": (
         lambda a: interpolate.make_interp_spline(np.arange(3.0), a, k=2, bc_type="clamped")(1.0),
         words("bc_type='clamped'", "make_interp_spline"),

@@ -17,7 +17,6 @@ from ...core.contract.nodes import NodeType
 from ...core.contract.registry import REGISTRY
 from ...core.support.static_values import Unkeyed, key_of
 from ...core.tree import CARRIED, Constant, Matcher, Node, Static, Structure, handler_of
-from .foreign import library_of
 
 NUMBERS = (bool, int, float, complex)
 
@@ -43,8 +42,7 @@ def leaf_of(value: Any) -> LoopLeaf | None:
         library, stands = handler_of(inner, scan=False), handler
         assert isinstance(library, Library)
         return LoopLeaf(inner, library, lambda array: stands.unflatten(data, (array,)))
-    foreign = library_of(value) if handler is None else None
-    return None if foreign is None else LoopLeaf(value, foreign, None)
+    return None
 
 
 class LoopTree(Matcher):

@@ -208,7 +208,6 @@ EXPRESSIONS = {
         interpolate.BSpline.basis_element(p)(w / 2); interpolate.PPoly(m, knots[:5])(w / 1.5);
         interpolate.PPoly(m, knots[:5]).antiderivative()(w / 1.5);
         interpolate.PPoly.from_spline(interpolate.BSpline(t, x, 3))(w);
-        interpolate.CubicSpline(knots, x).roots(extrapolate=False);
         interpolate.interp1d(knots, x)(w); interpolate.interp1d(knots, x, kind='cubic')(w);
         interpolate.interp1d(knots, x, kind='nearest')(0.9);
         interpolate.interp1d(knots, x, bounds_error=False, fill_value=(1.0, 2.0))(2 * w - 1);

@@ -17,6 +17,7 @@ from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY, PYTHON, Library
 from ..core.contract.tracing import untraced
 from ..core.support.ambient import CORE, now, within
+from ..core.support.record import active_record
 from ..core.tree import Constant, Leaf, Node, Structure, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
@@ -24,6 +25,12 @@ from .gaps import with_nan
 from .refusals import forget, here, of_others
 from .storage import ARGUMENT, MADE
 from .storage import PYTHON as OF_PYTHON
+
+#: What `explain` says of a copy of f.
+_COST = (
+    "numpy_function(deep=True): each operation of f on single numbers takes tens of microseconds;"
+    " with few of them to differentiate, `tools.choose` shows whether differences take less"
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -90,6 +97,9 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
         args, kwargs = structure.build(iter(wrapped))
         forget()
         outermost = here.reached is None
+        record = active_record()
+        if outermost and deep and record is not None:
+            record.costs.append(_COST)
         if outermost:
             here.reached, here.gaps = {}, False
         kept = None

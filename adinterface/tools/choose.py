@@ -24,6 +24,8 @@ from .measured import Measured, installed, label
 
 #: With more numbers to differentiate, finite differences are not tried unless they are asked for.
 _MANY = 1000
+#: With so few numbers, central differences may take less time than an engine.
+_FEW = 5
 #: After how many seconds there is a line about each further backend.
 _EVERY = 10.0
 
@@ -71,8 +73,8 @@ def choose(
 
     operator: one of this package's operators. args, kwargs: the operator's arguments after the
         backend.
-    backends: a list of backend values. None takes all that are installed, and finite differences
-        for at most 1,000 numbers.
+    backends: a list of backend values. None takes all that are installed, finite differences for at
+        most 1,000 numbers, and central ones for at most five.
 
     Returns a `Choice`. Its `backend` has the shortest prepared call of those that agree; finite
     differences are recommended only where no engine runs. If results differ by more than rounding
@@ -101,6 +103,7 @@ def choose(
             [math.prod(leaf.library.shape(leaf.value)) for leaf in leaves if leaf.differentiated]
         )
         backends = [*installed(), *[AutoFiniteDifferences()] * (count <= _MANY)]
+        backends += [AutoFiniteDifferences(method="central")] * (count <= _FEW)
     report = compare(_Prepared(operator), f, backends, *args, **kwargs)
     report = replace(report, operator=f"prepared {report.operator}")
     agreeing = sorted(
@@ -183,6 +186,9 @@ def _reason(report: Comparison, agreeing: list[Measured]) -> str:
     elif not others:
         lines.append("No other backend ran, so that nothing confirms it. `check_gradient` does.")
     engines = [m for m in others if not takes_differences(m.backend)]
+    plain = min([m for m in agreeing if m not in engines], key=lambda m: m.later_seconds)
+    if plain.later_seconds < best.later_seconds:
+        lines.append(f"{plain.name} takes {seconds(plain.later_seconds)}, to fewer digits.")
     sooner = min(engines, key=lambda m: m.first_seconds, default=best)
     if sooner.first_seconds < best.first_seconds and sooner.later_seconds > best.later_seconds:
         calls = 1 + (best.first_seconds - sooner.first_seconds) / (

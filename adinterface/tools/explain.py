@@ -135,7 +135,7 @@ def explain(
     plan, values = record.calls[0]
     leaves = tuple(_reports(plan, values))
     error = max([accuracy.relative for accuracy in record.accuracies], default=None)
-    steps = _of_one_entry(plan, record.steps)
+    steps = (*dict.fromkeys(record.costs), *_of_one_entry(plan, record.steps))
     return Explanation(
         title.format(plan.operator.name), backend, leaves, steps, counting.calls, error
     )

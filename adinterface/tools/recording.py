@@ -18,6 +18,8 @@ class Record:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, Sequence[Any]]] = []
         self.steps: list[str] = []
+        #: What a function that f calls says of its cost.
+        self.costs: list[str] = []
         #: The accuracies of the results, where the engines estimate them.
         self.accuracies: list[Accuracy] = []
 

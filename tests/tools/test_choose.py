@@ -3,6 +3,7 @@ does.
 """
 
 import importlib
+import math
 import re
 
 import jax
@@ -19,10 +20,12 @@ from adinterface import (
     BackendError,
     Constant,
     array_namespace,
+    explain,
     gradient,
     hessian,
     hvp,
     linearize,
+    numpy_function,
     pullback,
     pushforward,
     value_and_gradient,
@@ -31,6 +34,7 @@ from adinterface.tools import Comparison, Measured, choose
 
 module = importlib.import_module("adinterface.tools.choose")  # `tools.choose` is the function
 DIFFERENCES = AutoFiniteDifferences()
+CENTRAL = AutoFiniteDifferences(method="central")
 X = np.array([1.0, -0.5])
 
 
@@ -51,7 +55,7 @@ def wrong_on_jax(x):
 
 
 def test_all_installed_backends_are_tried_and_the_fastest_engine_is_chosen():
-    choice = choose(gradient, loss, X)
+    choice = choose(gradient, loss, np.tile(X, 6))
     report = choice.comparison
     assert {m.backend for m in report.backends} == set(BACKENDS.values()) == set(choice.agreeing)
     assert choice.backend == min(
@@ -126,7 +130,28 @@ def test_an_f_that_draws_leaves_no_choice():
 
 
 def test_kinks_are_no_disagreement():
-    assert set(choose(gradient, abs, 0.0).agreeing) == set(BACKENDS.values())
+    assert set(choose(gradient, abs, 0.0).agreeing) == {*BACKENDS.values(), CENTRAL}
+
+
+def test_differences_that_take_less_time_are_named():
+    @numpy_function(deep=True)
+    def pendulum(angle, speed):
+        for _ in range(100):
+            speed = speed - 0.01 * math.sin(angle)
+            angle = angle + 0.01 * speed
+        return angle
+
+    choice = choose(gradient, pendulum, 0.5, 1.0, backends=[AutoTorch(), CENTRAL])
+    assert choice.backend == AutoTorch()
+    assert re.search(
+        r"AutoFiniteDifferences\(method='central'\) takes .*s, to fewer digits\.$", choice.reason
+    )
+    assert explain(gradient, pendulum, AutoTorch(), 0.5, 1.0).steps == (
+        "numpy_function(deep=True): each operation of f on single numbers takes tens of"
+        " microseconds; with few of them to differentiate, `tools.choose` shows whether differences"
+        " take less",
+        "AutoTorch: one pullback of 1",
+    )
 
 
 def test_where_none_runs_the_note_of_the_first_error_is_said():

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def active_record() -> Any:
-    """The record of a tool, with the lists `calls`, `steps` and `accuracies`; None without one."""
+    """The record of a tool, with lists of `calls`, `steps`, `costs`, `accuracies`; or None."""
     return now().record
 
 

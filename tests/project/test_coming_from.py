@@ -18,7 +18,7 @@ ROWS = [
     row
     for row in re.findall(rf"^\| {CELL} \| {CELL} \|$", PAGE, re.M)
     # What is a name alone, a report, or needs a model of the reader is not a row of numbers.
-    if not re.search(r"check_|model|backend|\bz\b|needless|hook", " ".join(row)) and "(" in row[0]
+    if not re.search(r"check_|model|backend|\bz\b|not needed|hook", " ".join(row)) and "(" in row[0]
 ]
 
 

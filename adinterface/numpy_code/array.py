@@ -15,13 +15,13 @@ from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY
 from .array_like import ArrayHolder, array_of, subclass_among
 from .engine import Engine
+from .functions import named
 from .gaps import GAPS, past_gaps
 from .names import (
     ACCUMULATE,
     ARITHMETIC,
     ARRAY,
     MAKING_ARRAYS,
-    METHODS,
     NOTED,
     NUMBERS,
     REDUCE,
@@ -1086,7 +1086,7 @@ setattr(NumpyArray, "__divmod__", binary(np.divmod))  # noqa: B010  (mypy knows 
 setattr(NumpyArray, "__rdivmod__", binary(np.divmod, reflected=True))  # noqa: B010
 for _name, _ufunc in SIGNS.items():
     setattr(NumpyArray, f"__{_name}__", _unary(_ufunc))
-for _name in METHODS:
+for _name in named("method"):
     setattr(NumpyArray, _name, _method(_name))
 for _name, _writer in WRITING_METHODS.items():
     setattr(NumpyArray, _name, _writer)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.contract.errors import NumpyCodeError
+from .functions import named
 
 #: The modules whose functions reach the wrappers through NumPy's protocols, by the prefix of their
 #: names here.
@@ -165,13 +166,6 @@ def place_of_out(function: Callable[..., Any]) -> int | None:
     return by_position.index("out") if "out" in by_position else None
 
 
-#: Methods of ndarray that are functions of the array, with the NumPy function's name.
-METHODS = [
-    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "cumprod", "cumsum",
-    "diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ravel", "repeat", "round",
-    "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var",
-]  # fmt: skip
-
 #: Methods of ndarray that change its memory, and what to write instead.
 WRITING = {
     "resize": "np.resize(x, shape)",
@@ -256,40 +250,22 @@ REDUCE: dict[np.ufunc, Callable[..., Any]] = {
 }  # fmt: skip
 ACCUMULATE: dict[np.ufunc, Callable[..., Any]] = {np.add: np.cumsum, np.multiply: np.cumprod}
 
+
+def _with(word: str) -> frozenset[Any]:
+    """NumPy's functions for which a word of the table holds."""
+    modules = (np, np.linalg)
+    return frozenset(getattr(m, name) for m in modules for name in named(word) if hasattr(m, name))
+
+
+NUMBERS, MAKING_ARRAYS = _with("view-or-number"), _with("view-array")
 #: The functions whose result may share the memory of an argument.
-VIEWS: frozenset[Any] = frozenset(
-    getattr(np, name)
-    for name in (
-        "array_split", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays",
-        "broadcast_to", "diag", "diagonal", "dsplit", "expand_dims", "flip", "fliplr", "flipud",
-        "hsplit", "imag", "matrix_transpose", "meshgrid", "moveaxis", "nan_to_num", "permute_dims",
-        "ravel", "real", "real_if_close", "reshape", "rollaxis", "rot90", "split", "squeeze",
-        "swapaxes", "transpose", "unstack", "vsplit", "einsum",
-    )
-    if hasattr(np, name)  # a function is new in one release of NumPy and gone in another
-) | {np.linalg.diagonal, np.linalg.matrix_transpose}  # fmt: skip
-
-#: The functions in VIEWS that return a number, not a view, for 0-d results.
-NUMBERS = frozenset({np.einsum, np.nan_to_num})
-#: The functions in VIEWS that make an array of a number.
-MAKING_ARRAYS = frozenset({np.broadcast_to, np.expand_dims})
-
-#: NumPy functions whose 0-d results are arrays. Almost all others return a number.
-OF_NO_AXES: frozenset[Any] = frozenset(
-    getattr(np, name)
-    for name in (
-        "block", "copy", "cov", "cross", "diff", "empty_like", "full_like", "i0", "ones_like",
-        "piecewise", "polyint", "require", "resize", "roll", "select", "tensordot", "tile", "where",
-        "zeros_like",
-    )
-) | {np.linalg.tensordot}  # fmt: skip
-
+VIEWS = _with("view") | NUMBERS | MAKING_ARRAYS
 #: Facts about the results of functions: that they are views of the first argument, that they may
 #: be, with a further check
 #: (OTHER), or that they are not numbers.
 VIEW, OTHER, ARRAY = "a view", "perhaps a view", "an array"
 NOTED: dict[Any, str] = (
-    dict.fromkeys(OF_NO_AXES, ARRAY)
+    dict.fromkeys(_with("array"), ARRAY)
     | dict.fromkeys(VIEWS, VIEW)
     | dict.fromkeys(NUMBERS | MAKING_ARRAYS, OTHER)
 )

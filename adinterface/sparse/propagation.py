@@ -19,22 +19,22 @@ import numpy as np
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY, Library
 from ..core.tree import handler_of
-from ..numpy_code.names import SEVERAL
-from ..numpy_code.names import names as names_of
-from .function_groups import (
+from ..numpy_code.functions import (
     ELEMENTWISE,
     FLAT,
     LANES,
     LINEAR,
     LINEAR_REDUCTIONS,
     MATRICES,
-    METHODS,
     MOVES,
     REDUCTIONS,
     SCANS,
     SHAPES_BY_VALUE,
     WHOLE,
+    named,
 )
+from ..numpy_code.names import SEVERAL
+from ..numpy_code.names import names as names_of
 from .index_sets import Sets, all_of, everywhere, selected, stacked, united
 from .index_sets import product as product_of_sets
 from .index_sets import union as union_of
@@ -43,6 +43,8 @@ from .traced import NOTHING, Branched, Rules, Trace, Traced, Untraceable, index_
 from .traced_products import product_of
 
 Function = Callable[..., Any]
+#: Methods of arrays, each a function of NumPy.
+_METHODS = named("method") | {"copy", "flatten", "reshape", "transpose"}
 
 
 # What goes in
@@ -680,8 +682,8 @@ def _method(x: Traced, name: str) -> Any:
         return lambda a_min=None, a_max=None, **kwargs: np.clip(x, a_min, a_max, **kwargs)
     if name == "compress":
         return lambda condition, axis=None: np.compress(condition, x, axis)
-    if name in METHODS:
-        function = getattr(np, METHODS[name])
+    if name in _METHODS:
+        function = np.ravel if name == "flatten" else getattr(np, name)
         if name in ("reshape", "transpose"):
             return lambda *args, **kwargs: function(
                 x, args[0] if len(args) == 1 else args or None, **kwargs

@@ -209,15 +209,15 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
 
 #: Composed of the standard: `jax.numpy` lacks methods, modes or forms of the arguments,
 _FEWER = {
-    "append", "argpartition", "argsort", "choose", "clip", "ediff1d", "gradient", "nanpercentile",
-    "nanquantile", "partition", "percentile", "polyint", "quantile", "reshape", "sort", "tril",
-    "triu", "vstack",
+    "append", "argpartition", "argsort", "block", "choose", "clip", "ediff1d", "gradient",
+    "nanpercentile", "nanquantile", "partition", "percentile", "polyint", "quantile", "reshape",
+    "sort", "tril", "triu", "vstack",
 }  # fmt: skip
 #: or loses a small derivative,
 _ROUGH = {"corrcoef", "nanstd", "sinc"}
 #: or returns results without a derivative.
 _FLAT = {"union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
-_COMPOSED = {"block"} | _FEWER | _FLAT | _ROUGH
+_COMPOSED = _FEWER | _FLAT | _ROUGH
 #: Parameters in which a list of numbers is axes or lengths, not an array.
 _NOT_ARRAYS = {
     "broadcast_to", "einsum", "flip", "moveaxis", "permute_dims", "roll", "rollaxis", "rot90",

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..core.contract.library import Library
+from ..core.support.closures import captured_values, copied
 from ..core.tree import handler_of
 from ..numpy_code.array import NumpyArray
-from ..rules.loops.captured import captured_values, is_filled
 from .dispatch import is_native
 
 #: Values that hold nothing.
@@ -128,17 +128,7 @@ def _parts(x: Any) -> list[Any]:
 def _again(x: Any, of: Callable[[Any], Any], announce: Callable[[Any], None]) -> Any:
     """The same value with its parts replaced; recorded first, for a value that contains itself."""
     if isinstance(x, types.FunctionType):
-        cells = [types.CellType() for _ in x.__closure__ or ()]
-        made = types.FunctionType(x.__code__, x.__globals__, x.__name__, None, tuple(cells) or None)
-        announce(made)
-        for old, new in zip(x.__closure__ or (), cells):
-            if is_filled(old):
-                new.cell_contents = of(old.cell_contents)
-        if x.__defaults__ is not None:
-            made.__defaults__ = tuple(map(of, x.__defaults__))
-        if x.__kwdefaults__ is not None:
-            made.__kwdefaults__ = {name: of(value) for name, value in x.__kwdefaults__.items()}
-        return made
+        return copied(x, of, lambda name, value: False, announce)
     if isinstance(x, types.MethodType):
         return types.MethodType(of(x.__func__), of(x.__self__))
     if isinstance(x, functools.partial):

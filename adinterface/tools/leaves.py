@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from types import CellType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from ..core.contract.library import PYTHON, Library, dtype_kind, epsilon
 from ..core.contract.nodes import NodeType
+from ..core.support.closures import copied
 from ..core.tree import (
     CONSTANT,
     DIFFERENTIATED,
@@ -148,17 +149,10 @@ def _with_other_captures(
         made = with_other_arrays(value, partial(noted, change), whole and partial(noted, whole))
         return made if found else value
 
-    known = inspect.getclosurevars(f)
-    changed = {name: other(value) for name, value in {**known.globals, **known.nonlocals}.items()}
-    cells = zip(known.nonlocals.items(), f.__closure__ or (), strict=True)
-    closure = [
-        cell if changed[name] is value else CellType(changed[name]) for (name, value), cell in cells
-    ]
-    made = FunctionType(
-        f.__code__, {**f.__globals__, **changed}, f.__name__, other(f.__defaults__), tuple(closure)
+    known = {name: other(value) for name, value in inspect.getclosurevars(f).globals.items()}
+    return copied(
+        f, other, lambda name, value: other(value) is value, known={**f.__globals__, **known}
     )
-    made.__kwdefaults__ = other(f.__kwdefaults__)
-    return made
 
 
 def in_double_precision(tree: Any, *, as_numpy: bool = False) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import types
 from typing import Any, Protocol
 
+from ...core.support import closures
 from .bytecode import assigned_free_variables
 
 
@@ -61,59 +62,24 @@ class FunctionCopy:
         ):
             return False
         return all(
-            is_filled(cell) and cell.cell_contents is contents for cell, contents in self._cells
+            closures.is_filled(cell) and cell.cell_contents is contents
+            for cell, contents in self._cells
         )
 
 
 def copied(original: types.FunctionType, copying: Copying) -> types.FunctionType:
     assigned = assigned_free_variables(original.__code__)
-    cells: list[types.CellType] = []
-    replaced: list[tuple[types.CellType, types.CellType]] = []
-    for name, cell in zip(original.__code__.co_freevars, original.__closure__ or ()):
-        if (
-            name == "__class__"  # from a class `super()` goes on
-            or name in assigned
-            or not is_filled(cell)
-            or copying.stands_for_itself(cell.cell_contents)
-        ):
-            cells.append(cell)
-        else:
-            cells.append(types.CellType())
-            replaced.append((cell, cells[-1]))
-    function = types.FunctionType(
-        original.__code__,
-        copying.globals_of(original),
-        original.__name__,
-        original.__defaults__,
-        tuple(cells) or None,
-    )
-    function.__kwdefaults__ = original.__kwdefaults__
-    function.__dict__ = original.__dict__  # shared, as the attributes of an object
-    function.__qualname__, function.__module__, function.__doc__ = (
-        original.__qualname__,
-        original.__module__,
-        original.__doc__,
-    )
-    function.__annotations__ = original.__annotations__
     contents: list[tuple[types.CellType, Any]] = []
-    copying.announce(original, FunctionCopy(function, original, contents))
-    for cell, new_cell in replaced:
-        value = cell.cell_contents
-        new_cell.cell_contents = copying.of(value)
-        contents.append((cell, value))
-    if original.__defaults__:
-        function.__defaults__ = tuple(map(copying.of, original.__defaults__))
-    if original.__kwdefaults__:
-        function.__kwdefaults__ = {
-            name: copying.of(value) for name, value in original.__kwdefaults__.items()
-        }
-    return function
 
+    def shares(name: str, value: Any) -> bool:
+        # from a class `super()` goes on
+        return name == "__class__" or name in assigned or copying.stands_for_itself(value)
 
-def is_filled(cell: types.CellType) -> bool:
-    """Whether a variable of a closure has a value as yet."""
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
+    def announce(function: types.FunctionType) -> None:
+        function.__annotations__ = original.__annotations__
+        copying.announce(original, FunctionCopy(function, original, contents))
+
+    made = closures.copied(original, copying.of, shares, announce, copying.globals_of(original))
+    pairs = zip(original.__closure__ or (), made.__closure__ or ())
+    contents += [(old, old.cell_contents) for old, new in pairs if old is not new]
+    return made

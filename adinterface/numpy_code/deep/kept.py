@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from ...core.support.closures import is_filled
 from ..array import NumpyArray, as_plain, known_numbers
 from ..array_like import ArrayHolder, with_each
 from ..made_array import MadeArray
 from ..refusals import KEPT, here
 from ..storage import is_emptied
-from .copier import is_filled
 from .plain import PLAIN
 
 #: Of longer lists and dicts, the containers that were there before are not searched.

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.support.closures import is_filled
 from ..array_makers import MAKERS
 from ..made_array import captured
 from .bytecode import assigns_to_globals, nested_codes, writes_to_arrays
-from .copier import FunctionCopy, copied, is_filled
+from .copier import FunctionCopy, copied
 
 _FUNCTIONS = frozenset({types.FunctionType, types.BuiltinFunctionType, type(np.copy)})
 

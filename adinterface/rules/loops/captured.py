@@ -4,13 +4,12 @@ engine's, too.
 
 from __future__ import annotations
 
-import functools
-import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...core.contract.library import NUMPY, PYTHON
 from ...core.contract.nodes import NodeType
+from ...core.support.closures import captured_values
 from ...core.tree import Constant, handler_of
 from .trees import LoopLeaf, leaf_of
 
@@ -48,27 +47,4 @@ def engine_among(leaves: Iterable[LoopLeaf], *functions: Callable[..., Any]) -> 
     return captured(*functions) if plain else []
 
 
-def captured_values(value: Any) -> list[Any]:
-    """The values that a function captures in its closure and defaults, and a partial or method
-    besides.
-    """
-    if isinstance(value, functools.partial):
-        return [value.func, *value.args, *value.keywords.values()]
-    if isinstance(value, types.MethodType):
-        return [value.__func__, value.__self__]
-    if not isinstance(value, types.FunctionType):
-        return []
-    cells = [cell.cell_contents for cell in value.__closure__ or () if is_filled(cell)]
-    return [*cells, *(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-
-
-def is_filled(cell: types.CellType) -> bool:
-    """Whether the variable of a cell has a value already."""
-    try:
-        cell.cell_contents  # noqa: B018 - raises for an empty cell
-    except ValueError:
-        return False
-    return True
-
-
-__all__ = ["captured", "engine_among", "captured_values", "is_filled"]
+__all__ = ["captured", "engine_among"]

@@ -93,6 +93,11 @@ def _right_gauss(a: Any, b: Any, c: Any, x: Any) -> Any:
 
 _gauss_checked: Callable[..., Any] = ruled("hyp2f1", _right_gauss, gauss_partials)
 gauss_by = [
-    by_difference("hyp2f1", _right_gauss, place, room)
+    by_difference(
+        "hyp2f1",
+        lambda a, b, c, x: np.where(to_pole(c) == 0, np.nan, _right_gauss(a, b, c, x)),
+        place,
+        room,
+    )
     for place, room in enumerate((None, None, to_pole))
 ]

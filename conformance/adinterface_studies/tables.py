@@ -2,17 +2,19 @@
 docs/tables.
 
 Each table is a page: its title, a text about its columns, the command, and what the command wrote
-or printed. Without names all are made, which takes days on two cores: name those that a change
-concerns. `make versions` writes docs/tables/versions.md.
+or printed. `--list` says how long each takes. All of them take about an hour on two cores: two at a
+time, and what is timed alone. `make versions` writes docs/tables/versions.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -27,6 +29,7 @@ class Table(NamedTuple):
 
     title: empty for a table that a page includes; it has no page of its own.
     command: the study and its options.
+    minutes: about how long it takes.
     way: whether the study writes the table to the file of `--markdown`, or prints it, as Markdown
     or as text.
     """
@@ -34,6 +37,7 @@ class Table(NamedTuple):
     title: str
     text: str
     command: str
+    minutes: int
     way: Literal["written", "printed", "text"] = "written"
 
 
@@ -48,6 +52,7 @@ TABLES = {
         "The number of scenarios that each engine passes, by check and by family. `-` means that no"
         " scenario has this check.",
         "conformance",
+        12,
     ),
     "functions": Table(
         "Table: functions of the Array API",
@@ -57,12 +62,14 @@ TABLES = {
         " Every entry of the Jacobian is compared with central differences of eighth order, to"
         f" 1e-9, and a product of the Hessian to 1e-7. {_TRUE}",
         "functions",
+        20,
     ),
     "numpy": Table(
         "Table: NumPy functions",
         "NumPy functions inside `numpy_function`, compared with NumPy as in the table of the Array"
         f" API, prepared calls included. {_TRUE}",
         "functions --numpy",
+        25,
     ),
     "scipy": Table(
         "Table: SciPy functions",
@@ -70,6 +77,7 @@ TABLES = {
         " float32, every entry of the Jacobian to 1e-9, a product of the Hessian to 1e-7, and a"
         " prepared call.",
         "functions --scipy",
+        15,
     ),
     "special": Table(
         "Table: special functions over their whole domain",
@@ -77,6 +85,7 @@ TABLES = {
         " the value and all derivatives, beyond the effect of rounding the arguments; ✓ means at"
         " most the dtype's precision. The share of refused or NaN results is in brackets.",
         "functions --sweep --dtype float64 --dtype float32",
+        20,
     ),
     "benchmark": Table(
         "Table: time of every call",
@@ -84,9 +93,10 @@ TABLES = {
         " loads parts of the engine; `calls` are the evaluations of f in a later call; the ratio"
         " has its quartiles.",
         "benchmark --memory",
+        15,
         "text",
     ),
-    "performance": Table("", "", "benchmark --summary docs/tables/benchmark.md", "printed"),
+    "performance": Table("", "", "benchmark --summary docs/tables/benchmark.md", 0, "printed"),
 }
 
 
@@ -140,7 +150,10 @@ def made(table: Table) -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "table.md"
         if table.way == "written":
-            subprocess.run([*command, "--markdown", str(file)], check=True, cwd=ROOT)
+            # A program that runs once need not be fast.
+            flags = {"XLA_FLAGS": "--xla_backend_optimization_level=0", **os.environ}
+            command += ["--markdown", str(file)]
+            subprocess.run(command, check=True, cwd=ROOT, env=flags)
             return file.read_text(encoding="utf-8")
         printed = subprocess.run(
             command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT
@@ -148,20 +161,33 @@ def made(table: Table) -> str:
         return printed if table.way == "printed" else f"```text\n{printed.rstrip()}\n```"
 
 
+def write(name: str) -> None:
+    """Make a table and write its page."""
+    text = page(TABLES[name], made(TABLES[name]))
+    (FOLDER / f"{name}.md").write_text(text, encoding="utf-8")
+    print(FOLDER / f"{name}.md", flush=True)
+
+
 def main(argv: list[str] | None = None) -> int:
     """The exit status: 2 for a wrong command line."""
     parser = argparse.ArgumentParser(
         prog="python -m adinterface_studies tables", description=__doc__
     )
-    parser.add_argument(
-        "names", nargs="*", metavar="TABLE", help=f"default: all of {', '.join(TABLES)}"
-    )
-    names = parser.parse_args(argv).names or [*TABLES]
+    parser.add_argument("names", nargs="*", metavar="TABLE", help="all by default")
+    parser.add_argument("--list", action="store_true", help="say how long each takes, and end")
+    options = parser.parse_args(argv)
+    names = options.names or [*TABLES]
     if unknown := set(names) - {*TABLES}:
         parser.error(f"no table: {', '.join(sorted(unknown))}")
+    if options.list:
+        for name in names:
+            each = TABLES[name]
+            print(f"{name:12} {each.minutes:3} min  python -m adinterface_studies {each.command}")
+        return 0
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, [name for name in names if TABLES[name].way == "written"]))
     for name in names:
-        text = page(TABLES[name], made(TABLES[name]))
-        (FOLDER / f"{name}.md").write_text(text, encoding="utf-8")
-        print(FOLDER / f"{name}.md", flush=True)
+        if TABLES[name].way != "written":  # what is timed, and its summary
+            write(name)
     (FOLDER / "index.md").write_text(index(), encoding="utf-8")
     return 0

@@ -14,7 +14,9 @@ from adinterface_studies.tables import Table
 def test_tables_are_written_by_name(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(tables, "FOLDER", tmp_path)
     monkeypatch.setattr(
-        tables, "TABLES", {"members": Table("Table: members", "The members.", "contract", "text")}
+        tables,
+        "TABLES",
+        {"members": Table("Table: members", "The members.", "contract", 0, "text")},
     )
     assert studies(["tables", "members"]) == 0
     page = (tmp_path / "members.md").read_text(encoding="utf-8")
@@ -26,6 +28,8 @@ def test_tables_are_written_by_name(tmp_path, monkeypatch, capsys):
     assert "[Table: members](members.md)\n: The members.\n" in (tmp_path / "index.md").read_text(
         encoding="utf-8"
     )
+    assert studies(["tables", "--list"]) == 0
+    assert "members        0 min  python -m adinterface_studies contract" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         studies(["tables", "nothing"])
     assert "no table: nothing" in capsys.readouterr().err

@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--sweep", action="store_true", help="special functions over their whole domain")
     dtypes = ["float64", "float32"]
     add("--dtype", action="append", default=[], choices=dtypes, help="with --sweep: float64")
-    add("--points", type=int, default=200, help="with --sweep: at most so many of each function")
+    add("--points", type=int, default=100, help="with --sweep: at most so many of each function")
     add("--function", action="append", default=[], metavar="PATTERN", help="with * for any part")
     add("--mode", action="append", default=[], choices=MODES, help="default: all")
     add("--markdown", metavar="FILE", help="write the table for the documentation")

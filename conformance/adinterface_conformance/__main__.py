@@ -18,9 +18,7 @@ from .scenarios.namespace import FUNCTIONS
 
 Writers = Mapping[str, tuple[Callable[[Run, Path], None], str]]
 #: What a run can be written as, by the name of the option: how, and what `--help` says.
-WRITERS: Writers = {
-    "junit": (report.write_junit, "write a JUnit report"),
-}
+WRITERS: Writers = {"junit": (report.write_junit, "write a JUnit report")}
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -277,11 +277,7 @@ OPERATORS = {
 #: Of `batched`, for operators whose results are like the arguments: what is marked, and a number
 #: that is shared, have the axis.
 EACH = (("Each[A]", "A"), ("float", "NDArray[Any]"), ("A", "A"))
-BATCHED = {
-    "Gradient": "{}",
-    "ValueAndGradient": "ValueAndGradient[{}]",
-    "Hvp": None,
-}
+BATCHED = {"Gradient": "{}", "ValueAndGradient": "ValueAndGradient[{}]", "Hvp": None}
 
 METHOD = "    @overload\n    def __call__({parameters}, **kwargs: Any) -> {result}: ...\n"
 

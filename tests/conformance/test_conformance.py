@@ -44,10 +44,9 @@ test_modes = conformance_tests(
 def test_every_check_applies_somewhere(backend):
     found = {check.name for scenario in SCENARIOS for check in checks_for(scenario, backend)}
     unasked = {name for name, check in CHECKS.items() if check.unasked(backend)}
-    assert unasked == {
-        "finite": {"own_arrays"},
-        "autograd": {"own_arrays"},
-    }.get(next(name for name, each in BACKENDS.items() if each == backend), set())
+    assert unasked == {"finite": {"own_arrays"}, "autograd": {"own_arrays"}}.get(
+        next(name for name, each in BACKENDS.items() if each == backend), set()
+    )
     assert found == set(CHECKS) - unasked - (
         {"evaluations"} if backend == BACKENDS["finite"] else set()
     )

@@ -359,7 +359,7 @@ def test_no_engine_is_imported_before_a_test_runs_with_it(run):
             assert not {"jax", "torch", "autograd"} & set(sys.modules)
         def test_backend(adinterface_backend):
             assert adinterface_backend.name not in sys.modules
-        """,
+        """
     )
     result.assert_outcomes(passed=5)
 

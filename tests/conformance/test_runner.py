@@ -380,10 +380,7 @@ def test_junit(mixed, tmp_path):
     suites = ElementTree.parse(tmp_path / "out.xml").getroot()
     assert [
         (s.get("name"), s.get("tests"), s.get("failures"), s.get("skipped")) for s in suites
-    ] == [
-        ("AutoOne()", "2", "1", "0"),
-        ("AutoTwo()", "2", "1", "1"),
-    ]
+    ] == [("AutoOne()", "2", "1", "0"), ("AutoTwo()", "2", "1", "1")]
     assert suites[0][1][0].get("message") == "got <1> &   wanted 2"
     assert suites[1][0][0].get("message") == f"{REASON} ({LINK})"
 

@@ -64,13 +64,7 @@ def program_of(block, dtype, backend):
     point = "np.array([0.7, -0.4])" if dtype == "float64" else "np.array([0.7 + 0.2j, -0.4 + 0.5j])"
     f = "def f(a):\n    return total(c(a))"
     return Program(
-        backend,
-        "gradient",
-        "taylor",
-        f"X = {point}\n\n{setup}\n\n{chain}",
-        f,
-        (point,),
-        (point,),
+        backend, "gradient", "taylor", f"X = {point}\n\n{setup}\n\n{chain}", f, (point,), (point,)
     )
 
 

@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 from ..scenario import Scenario
-from . import (
-    arrays,
-    complexes,
-    control_flow,
-    functions,
-    layouts,
-    loops,
-    numbers,
-    rules,
-    trees,
-)
+from . import arrays, complexes, control_flow, functions, layouts, loops, numbers, rules, trees
 
 #: What a scenario may be tagged with, and what the tag says.
 TAGS = {
@@ -46,17 +36,7 @@ def unique(scenarios: tuple[Scenario, ...]) -> tuple[Scenario, ...]:
     return scenarios
 
 
-_MODULES = (
-    numbers,
-    arrays,
-    functions,
-    complexes,
-    trees,
-    control_flow,
-    rules,
-    loops,
-    layouts,
-)
+_MODULES = (numbers, arrays, functions, complexes, trees, control_flow, rules, loops, layouts)
 
 SCENARIOS: tuple[Scenario, ...] = unique(
     tuple(each for module in _MODULES for each in module.SCENARIOS)

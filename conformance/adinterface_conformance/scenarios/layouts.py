@@ -190,10 +190,7 @@ def both(t: dict[str, Any]) -> Any:
     return {"first": t["p"] * t["q"][0], "second": beside(t["p"], _M) @ t["q"] * t["p"][1]}
 
 
-_BLOCKS = {
-    "p": {"p": np.diag(6 * _P), "q": _M},
-    "q": {"p": _M.T.copy(), "q": np.zeros((3, 3))},
-}
+_BLOCKS = {"p": {"p": np.diag(6 * _P), "q": _M}, "q": {"p": _M.T.copy(), "q": np.zeros((3, 3))}}
 _E = np.eye(3)
 # d2/dA_ab dA_cd of sum_ij M_ij sum_k A_ik A_kj is M_ad delta_bc + M_cb delta_da.
 _SQUARED = np.einsum("ad,bc->abcd", _M, _E) + np.einsum("cb,ad->abcd", _M, _E)

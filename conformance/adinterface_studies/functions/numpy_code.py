@@ -43,10 +43,7 @@ CAPTURED: dict[str, Any] = {
 
 
 #: What NumPy does not take before a version; `np.count_nonzero` gave Python's int.
-NOT_BEFORE = {
-    "np.pad(m, {0: 1, -1: (1, 2)})": "2.4",
-    "np.count_nonzero(x > 0)": "2.3",
-}
+NOT_BEFORE = {"np.pad(m, {0: 1, -1: (1, 2)})": "2.4", "np.count_nonzero(x > 0)": "2.3"}
 
 
 def expressions(*texts: str) -> list[str]:
@@ -706,7 +703,7 @@ SPECIAL = {
         special.gammaincc(2.0, p);
         special.gammainc(2.0, p)
     """
-    ),
+    )
 }
 
 

@@ -472,13 +472,13 @@ class NumpyArray(Storage):
         return complex(self._array)
 
     def item(self, *index: Any) -> Any:
-        if getattr(sys._getframe(1).f_globals, "deep", False):
+        if here.running:
             return OF_PYTHON["item"](self, *index)
         self._refuse_if_traced("makes a Python number of it")
         return self.__array__().item(*index)
 
     def tolist(self) -> Any:
-        if getattr(sys._getframe(1).f_globals, "deep", False):
+        if here.running:
             return OF_PYTHON["tolist"](self)
         self._refuse_if_traced("makes Python numbers of it")
         return self.__array__().tolist()

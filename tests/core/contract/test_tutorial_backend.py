@@ -3,14 +3,11 @@ would, through the table.
 """
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from installed import installed
 
 SOURCE = Path(__file__).parent / "tutorial_backend"
 PAGE = Path(__file__).parents[3] / "docs" / "writing-a-backend.md"
@@ -37,40 +34,9 @@ print(json.dumps([outcomes, FIRST_ORDER_ONLY]))
 """
 
 
-def installed(source, site):
-    """Runs Python beside a distribution installed from a folder, warnings being errors, and gives
-    what it printed.
-    """
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-deps",
-        "--no-index",
-    ]
-    command += ["--no-build-isolation", "--target", str(site), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-    def program(*arguments):
-        paths = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-        command = [sys.executable, "-W", "error", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    return program
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tutorial")
-    shutil.copytree(SOURCE, folder / "source", ignore=shutil.ignore_patterns("__pycache__"))
-    return installed(folder / "source", folder / "site")
+    return installed(SOURCE, tmp_path_factory.mktemp("tutorial"))
 
 
 @pytest.fixture(scope="module")
@@ -121,12 +87,13 @@ def test_the_session_of_the_page(run):
 
 
 def test_the_three_files_of_the_first_engine_install(tmp_path):
-    (tmp_path / "source").mkdir()
+    source = tmp_path / "page"
+    source.mkdir()
     for caption, code in re.findall(
         r"^```\{code-block\} \w+\n:caption: (\S+)\n\n(.*?)^```$", PAGE.read_text(), re.M | re.S
     ):
-        (tmp_path / "source" / caption).write_text(code)
-    run = installed(tmp_path / "source", tmp_path / "site")
+        (source / caption).write_text(code)
+    run = installed(source, tmp_path)
     assert {path.name for path in (tmp_path / "site").glob("*.py")} == {
         "dual.py",
         "adinterface_dual.py",

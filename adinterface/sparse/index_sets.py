@@ -85,16 +85,9 @@ def united(sets: Sets, groups: np.ndarray[Any, Any], count: int) -> Sets:
     """The union of the sets in each group: `[{0}, {1}, {2}]` with the groups `[0, 1, 0]` -> `[{0,
     2}, {1}]`.
     """
-    if sets is None:
-        return None
-    sp = scipy_sparse()
-    groups = groups.ravel()
-    if count == 1:
+    if sets is not None and count == 1:
         return all_of(sets)
-    members = sp.csr_array(
-        (np.ones(groups.size, bool), (groups, np.arange(groups.size))), shape=(count, groups.size)
-    )
-    return product(members, sets)
+    return related(sets, groups, np.arange(groups.size), count)
 
 
 def all_of(sets: Sets) -> Sets:
@@ -109,9 +102,13 @@ def all_of(sets: Sets) -> Sets:
     )
 
 
-def product(members: Any, sets: Sets) -> Sets:
-    """For each row of `members`, the union of the sets that its entries name."""
-    result = members @ sets
+def related(sets: Sets, results: Any, elements: Any, count: int) -> Sets:
+    """For each of `count` results, the union of the sets of its elements, given as pairs."""
+    if sets is None:
+        return None
+    pairs = results.ravel(), elements.ravel()
+    members = (np.ones(pairs[0].size, bool), pairs)
+    result = scipy_sparse().csr_array(members, shape=(count, sets.shape[0])) @ sets
     result.sort_indices()
     return result
 

@@ -35,11 +35,9 @@ from ..numpy_code.functions import (
 )
 from ..numpy_code.names import SEVERAL
 from ..numpy_code.names import names as names_of
-from .index_sets import Sets, all_of, everywhere, selected, stacked, united
-from .index_sets import product as product_of_sets
+from .index_sets import Sets, all_of, everywhere, related, selected, stacked, united
 from .index_sets import union as union_of
-from .scipy_import import scipy_sparse
-from .traced import NOTHING, Branched, Rules, Trace, Traced, Untraceable, index_of, placeholder
+from .traced import NOTHING, Branched, Rules, Trace, Traced, Untraceable, index_of, placeholder, raw
 from .traced_products import product_of
 
 Function = Callable[..., Any]
@@ -49,15 +47,6 @@ _METHODS = named("method") | {"copy", "flatten", "reshape", "transpose"}
 
 # What goes in
 # ------------------------------------------------------------------------------------------------
-
-
-def raw(value: Any) -> Any:
-    """The values of traced arrays in arguments."""
-    if isinstance(value, Traced):
-        return value.value
-    if type(value) in (list, tuple):
-        return type(value)([raw(part) for part in value])
-    return value
 
 
 def traced_in(*values: Any) -> Iterator[Traced]:
@@ -462,22 +451,10 @@ def scan(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, A
         lanes.shape[0], -1
     )[:, first:]
     below = np.tril_indices(lanes.shape[1])
-    sets = _related(x.sets, places[:, below[0]], lanes[:, below[1]], value.size)
+    sets = related(x.sets, places[:, below[0]], lanes[:, below[1]], value.size)
     if name not in LINEAR:
         x.tracing.meet(sets, sets)
     return _made(value, sets, x.tracing, x.fixed)
-
-
-def _related(sets: Sets, results: Any, elements: Any, count: int) -> Sets:
-    """For each result, the union of the sets of its operands."""
-    if sets is None:
-        return None
-    shape = (count, sets.shape[0])
-    results, elements = results.ravel(), elements.ravel()
-    members = scipy_sparse().csr_array(
-        (np.ones(results.size, bool), (results, elements)), shape=shape
-    )
-    return product_of_sets(members, sets)
 
 
 def lane(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -308,6 +308,15 @@ def index_of(key: Any) -> Any:
     return key.known() if isinstance(key, Traced) else key
 
 
+def raw(value: Any) -> Any:
+    """The values of traced arrays in arguments."""
+    if isinstance(value, Traced):
+        return value.value
+    if type(value) in (list, tuple):
+        return type(value)([raw(part) for part in value])
+    return value
+
+
 def placeholder(library: Library, array: Any) -> np.ndarray[Any, Any]:
     """Random numbers for an array that an engine has not computed yet. Only its shape and dtype may
     be used.

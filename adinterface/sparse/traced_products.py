@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .index_sets import Sets, product, union
-from .scipy_import import scipy_sparse
-from .traced import Traced
+from .index_sets import Sets, related, union
+from .traced import Traced, raw
 
 #: So many terms of sums are written out; beyond, every element depends on everything.
 _TERMS = 3 * 10**7
@@ -29,7 +28,7 @@ def product_of(
     if len(args) < 2 or (name == "dot" and (a.ndim == 0 or b.ndim == 0)):
         return a * b
     with np.errstate(all="ignore"):
-        value = np.asarray(function(*[_value(x) for x in args], **kwargs))
+        value = np.asarray(function(*[raw(x) for x in args], **kwargs))
     operands = [x for x in (a, b) if isinstance(x, Traced)]
     trace, fixed = operands[0].tracing, all(x.fixed for x in operands)
     if value.dtype.kind not in "fc":
@@ -44,28 +43,11 @@ def product_of(
             continue
         kept = slice(None)
         if not isinstance(other, Traced) or (other.fixed and other.sets is None):
-            kept = _value(other).ravel()[others] != 0
-        sets = union(
-            sets, product(_matrix(results[kept], numbers[kept], (value.size, x.size)), x.sets)
-        )
-    if (
-        trace.second
-        and isinstance(a, Traced)
-        and isinstance(b, Traced)
-        and a.sets is not None
-        and b.sets is not None
-    ):
-        met = product(_matrix(left, right, (a.size, b.size)), b.sets)
-        trace.meet(a.sets, met)
+            kept = raw(other).ravel()[others] != 0
+        sets = union(sets, related(x.sets, results[kept], numbers[kept], value.size))
+    if trace.second and isinstance(a, Traced) and isinstance(b, Traced) and a.sets is not None:
+        trace.meet(a.sets, related(b.sets, left, right, a.size))
     return Traced(value, sets, trace, fixed)
-
-
-def _value(x: Any) -> Any:
-    return x.value if isinstance(x, Traced) else x
-
-
-def _matrix(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
-    return scipy_sparse().csr_array((np.ones(rows.size, bool), (rows, columns)), shape=shape)
 
 
 def _terms(

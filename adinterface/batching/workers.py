@@ -1,8 +1,7 @@
 """Tasks on the workers of an executor: threads, processes, or machines.
 
-Every evaluation of f, and every part of a derivative, is one task, so that results do not depend on
-the number of workers. A task holds f itself and its arguments, and a process needs to unpickle only
-these.
+Every evaluation of f is one task, so that results do not depend on the number of workers. A task
+holds f itself and its arguments, and a process needs to unpickle only these.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from typing import Any, NamedTuple
 
 from ..core.contract.errors import PrecisionError
 from ..core.support.ambient import within
-from ..core.tree.structures import Constant
-from .batched_call import Each
 
 #: What Python code raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix without
 #: a Cholesky factor; and
@@ -122,8 +119,6 @@ def _dtypes(x: Any) -> list[str]:
         return _dtypes([*x.values()])
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         return _dtypes([getattr(x, field.name, None) for field in dataclasses.fields(x)])
-    if isinstance(x, (Constant, Each)):
-        return _dtypes(x.value)
     return [str(x.dtype)] if hasattr(x, "dtype") and not isinstance(x, type) else []
 
 

@@ -189,7 +189,7 @@ def test_a_worker_that_would_read_another_precision_is_an_error():
     with jax.enable_x64(True):
         there = pickle.dumps(
             workers._Piece(
-                [workers.Task(len, ([Constant({"w": jnp.ones(3)}), 2.0, "x"],))],
+                [workers.Task(len, ([{"w": jnp.ones(3)}, 2.0, "x"],))],
                 stays=False,
                 busy=frozenset(),
             )

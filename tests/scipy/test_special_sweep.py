@@ -67,6 +67,14 @@ def test_values_and_derivatives_are_right_or_refused(name, engine, monkeypatch):
         assert findings[0].right > 0
 
 
+def test_points_whose_square_a_dtype_does_not_hold_are_left_out():
+    columns = [np.array([0.0, 1e-150, 1e-30, 1.5, 1e30]), np.array([1.0, 2.0, 3.0, 4.0, 5.0])]
+    assert [column.tolist() for column in sweep.rounded(columns, "float32")] == [
+        [0.0, 1.5], [1.0, 4.0],
+    ]  # fmt: skip
+    assert sweep.rounded(columns, "float64")[0].tolist() == columns[0].tolist()
+
+
 # What was wrong once, at the points where it was found
 # ----------------------------------------------------------------
 

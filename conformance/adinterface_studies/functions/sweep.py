@@ -11,7 +11,6 @@ NumPy code means. In float32 the arguments are rounded first, and 1e-4 counts.
 from __future__ import annotations
 
 import functools
-import importlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from adinterface_conformance.use import Array
 from mpmath import mp, mpf
+from scipy import special
 
 from adinterface import (
     AutoBackend,
@@ -30,6 +30,7 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface.core.contract.registry import find
+from adinterface.numpy_code.engine import engine_of
 
 from ..progress import steps
 from .exact import FUNCTIONS, GROUPS, Undefined
@@ -149,12 +150,14 @@ def error(
 
 def numpy_code(name: str) -> Callable[..., Any]:
     """The function as a user writes it; `special.sici[0]` is the first of the two that it gives."""
-    called, _, part = name.partition("[")
-    module, _, attribute = called.partition(".")
-    f: Callable[..., Any] = getattr(
-        np if module == "np" else importlib.import_module("scipy.special"), attribute
-    )
+    f, part = _function(name), name.partition("[")[2]
     return (lambda *args: f(*args)[int(part[0])]) if part else f
+
+
+def _function(name: str) -> Callable[..., Any]:
+    module, _, attribute = name.partition("[")[0].partition(".")
+    found: Callable[..., Any] = getattr(np if module == "np" else special, attribute)
+    return found
 
 
 def _evaluated(
@@ -275,33 +278,20 @@ def _compared(
     dtype = columns[0].dtype.name
     precision = PRECISIONS[dtype]
     finding = Finding(name, type(backend).__name__, by, words=words, dtype=dtype)
-    for args, got, value in zip(
-        zip(*[column.tolist() for column in columns]), result.tolist(), plain.tolist()
-    ):
-        row = references(name, args, precision.epsilon)
-        reference, exact = row[by + 1], row[0]
+    rows = zip(*[column.tolist() for column in columns])
+    for args, got, value in zip(rows, result.tolist(), plain.tolist()):
+        exact, *slopes = references(name, args, precision.epsilon)
+        reference = exact if by < 0 else slopes[by]
         if by < 0:
-            same = (
-                got == value
-                or (np.isnan(got) and np.isnan(value))
-                or abs(got - value) <= precision.tolerance * abs(value)
-            )
-            wrong = (
-                0.0
-                if same
-                else error(got, reference, 0.0, precision)
-                if reference is not None
-                else np.inf
-            )
+            near = abs(got - value) <= precision.tolerance * abs(value)
+            same = got == value or near or (np.isnan(got) and np.isnan(value))
+            wrong = np.inf if reference is None else error(got, reference, 0.0, precision)
+            wrong = 0.0 if same else wrong
         elif exact is None or not np.isfinite(value):
             continue  # no derivative either
         else:
-            slack = (
-                64
-                * precision.epsilon
-                * float(min(abs(exact[0]), mpf(precision.huge)))
-                / max(1.0, abs(args[by]))
-            )
+            size = float(min(abs(exact[0]), mpf(precision.huge)))
+            slack = 64 * precision.epsilon * size / max(1.0, abs(args[by]))
             wrong = error(got, reference, slack, precision)
         if wrong <= precision.tolerance:
             finding.right += 1
@@ -310,9 +300,8 @@ def _compared(
             finding.refused += 1
         else:
             wanted = value if reference is None else float(reference[0])
-            finding.wrong.append(
-                f"({', '.join(f'{x:.6g}' for x in args)}): {got!r}, wanted {wanted!r}"
-            )
+            point = ", ".join(f"{x:.6g}" for x in args)
+            finding.wrong.append(f"({point}): {got!r}, wanted {wanted!r}")
     return finding
 
 
@@ -321,15 +310,8 @@ def offered(name: str, backend: AutoBackend) -> bool:
     library = find(backend).library
     if library is None:
         return True
-    from adinterface.numpy_code.engine import engine_of
-
-    called = name.partition("[")[0]
-    module, _, attribute = called.partition(".")
-    function = getattr(
-        np if module == "np" else importlib.import_module("scipy.special"), attribute
-    )
     try:
-        return engine_of(library).functions[function] is not None
+        return engine_of(library).functions[_function(name)] is not None
     except NumpyCodeError:
         return False
 

@@ -23,7 +23,7 @@ STUDIES = {
     "fuzz": ("fuzz", "random programs on every engine, shrunk by Hypothesis: docs/conformance"),
     "torch": (
         "torch_operators",
-        "every function of torch on the ways that AutoTorch chooses: docs/backends",
+        "every function of torch on the ways that AutoTorch chooses: docs/architecture",
     ),
     "differences": ("differences", "accuracy of finite differences: docs/differences"),
     "distributed": (

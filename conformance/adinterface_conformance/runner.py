@@ -337,6 +337,8 @@ def show(
         run(selection, done, jobs=jobs, limit=limit, seen=seen)
         progress.update(task, description="")
         display.update(drawn())
+    if not console.is_terminal:
+        console.print()  # the bar has no end of its line
     for status, where, detail in _findings(done):
         console.print(text.assemble((f"{status} ", _COLUMNS[status]), where), soft_wrap=True)
         console.print(text(f"      {detail}"), soft_wrap=True)

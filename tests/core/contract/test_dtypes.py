@@ -40,6 +40,7 @@ from adinterface import (
     second_derivative,
     value_and_gradient,
 )
+from adinterface.core.contract.library import epsilon
 
 # Leaves: how to make an array of each library
 # ------------------------------------------------------------------------
@@ -118,6 +119,12 @@ def test_an_array_of_floats_made_in_f_takes_the_default_dtype_of_torch(x, mode):
 
     assert_tree(gradient(f, AutoTorch(mode=mode), x), (2 * x,))
     assert seen == {torch.get_default_dtype()} == {torch.float32}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "float8_e4m3"])
+def test_the_distance_of_1_to_the_next_number(dtype):
+    assert epsilon(dtype) == ml_dtypes.finfo(dtype).eps
+    assert epsilon("float") == 2.0**-52
 
 
 # Integers

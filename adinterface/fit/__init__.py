@@ -1,14 +1,12 @@
 """From a gradient to a trained model: other people's optimisers and solvers on any tree and any
 backend.
 
-`tree` has the arithmetic of trees, which is `adinterface.tree` to users. `import adinterface`
-imports none of it, and SciPy and an engine's optimisers are imported when they are used. It may
-import core, the value `AutoSparse`, `Duplicated` and `Each`. Only integrations import it, and
-engines import `for_engines`.
+`import adinterface` imports none of it, and SciPy and an engine's optimisers are imported when they
+are used. It may import core, tree, the value `AutoSparse`, `Duplicated` and `Each`. Only
+integrations import it, and engines import `for_engines`.
 """
 
 from ..core.support.publish import publish
-from . import tree as tree
 from .differential_equations import solve_ivp
 from .flat import Flat, flat
 from .optimisers import Optimiser, StatefulOptimiser, from_optax, from_torch_optim
@@ -29,7 +27,6 @@ __all__ = [
     "least_squares",
     "minimize",
     "solve_ivp",
-    "tree",
     "update",
 ]
 

@@ -3,8 +3,8 @@
 from ..core.call.output import check_scalar, scalar_and_rest
 from ..core.tree import flatten_tree, handler_of
 from ..core.tree.structures import CONSTANT, Leaf, Node, Static, Structure, is_stateful
+from ..tree.algebra import like
 from .parameters import Parameters, each_constant, one_gradient, require_floats, stateful_type
-from .tree.algebra import like
 
 __all__ = [
     "CONSTANT", "Leaf", "Node", "Parameters", "Static", "Structure", "check_scalar",

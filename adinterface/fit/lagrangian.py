@@ -10,10 +10,10 @@ import numpy as np
 
 from ..core.contract.auto import AutoBackend
 from ..core.tree.structures import Constant
+from ..tree import leaves
+from ..tree.mapping import require_leaf
 from .flat import Flat, first
 from .packing import Vector
-from .tree import leaves
-from .tree.mapping import require_leaf
 
 
 class Lagrangian:

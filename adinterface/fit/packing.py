@@ -12,9 +12,9 @@ from ..core.contract.library import NUMPY, PYTHON, Library
 from ..core.tree import along, build_gradient
 from ..core.tree.recognition import handler_of
 from ..core.tree.structures import Leaf
+from ..tree.mapping import is_complex, require_leaf, require_like, require_shape
+from ..tree.vectors import as_matrix
 from .parameters import Parameters
-from .tree.mapping import is_complex, require_leaf, require_like, require_shape
-from .tree.vectors import as_matrix
 
 Vector = np.ndarray[Any, np.dtype[np.float64]]
 

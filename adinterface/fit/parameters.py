@@ -27,7 +27,7 @@ from ..core.tree import (
 )
 from ..core.tree.matching import Fits
 from ..core.tree.structures import Constant, Leaf, is_stateful
-from .tree.mapping import precision, require_leaf, require_like
+from ..tree.mapping import precision, require_leaf, require_like
 
 
 class Parameters:

@@ -17,10 +17,10 @@ from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.second_order import first_order
 from ..core.tree import flatten_tree, rebuild
 from ..core.tree.structures import Constant, Marker
+from ..tree.algebra import like
+from ..tree.mapping import map, require_leaf
 from .evaluate import TRAINING_STEP
 from .parameters import Parameters, each_constant, require_floats
-from .tree.algebra import like
-from .tree.mapping import map, require_leaf
 from .update import update
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from ..core.contract.registry import evaluation
 from ..core.contract.tracing import untraced
+from ..tree.algebra import checked_factor, in_one_library, like
+from ..tree.mapping import precision
 from .parameters import Parameters
-from .tree.algebra import checked_factor, in_one_library, like
-from .tree.mapping import precision
 
 
 @untraced

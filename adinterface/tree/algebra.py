@@ -13,12 +13,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...core.contract.errors import ConversionError, TreeError
-from ...core.contract.library import NUMPY, PYTHON, Library
-from ...core.contract.tracing import untraced
-from ...core.tree.matching import along, flatten_tree, rebuild
-from ...core.tree.recognition import handler_of
-from ...core.tree.structures import DIFFERENTIATED, Leaf, Structure
+from ..core.contract.errors import ConversionError, TreeError
+from ..core.contract.library import NUMPY, PYTHON, Library
+from ..core.contract.tracing import untraced
+from ..core.tree.matching import along, flatten_tree, rebuild
+from ..core.tree.recognition import handler_of
+from ..core.tree.structures import DIFFERENTIATED, Leaf, Structure
 from .mapping import (
     is_complex,
     leaf_path,

@@ -1,13 +1,13 @@
 """`adinterface.tree`, what users do with models and gradients: map over leaves, add them up, make
 vectors and matrices of them.
 
-No operator needs it. May import core, `Duplicated` and `Each`.
+No operator needs it. May import core, `Duplicated` and `Each`; tools and fit import it.
 """
 
-from ...batching.batched_call import Each
-from ...batching.duplicated import Duplicated
-from ...core.support.publish import publish
-from ...core.tree import Constant, register_node
+from ..batching.batched_call import Each
+from ..batching.duplicated import Duplicated
+from ..core.support.publish import publish
+from ..core.tree import Constant, register_node
 from .algebra import add, axpy, norm, scale, sum_shared, vdot, where, zeros_like
 from .mapping import TreeStructure, leaves, leaves_with_path, map, structure
 from .vectors import as_matrix, cast, from_matrix, ravel, to

@@ -263,22 +263,14 @@ class Call(Sampled):
         results: Sequence[Any] = native
         if plan.to_leaf is not None:
             at_once = None if plan.to_leaves is None else plan.to_leaves(native, self.occupied)
-            results = self._one_by_one(native) if at_once is None else at_once
+            results = at_once or [*map(call, plan.to_leaf, native, repeat(self.occupied))]
+            if NoneType in map(type, results):
+                pairs = enumerate(results)
+                results = [self.restore(n, native[n]) if x is None else x for n, x in pairs]
         if now().wrap is not None:
-            results = [
-                wrapped(result, plan.slots[n].library) for n, result in zip(plan.active, results)
-            ]
+            libraries = [plan.slots[n].library for n in plan.active]
+            results = [*map(wrapped, results, libraries)]
         return tuple(results) if plan.single else plan.gradients(results, self.values)
-
-    def _one_by_one(self, native: Sequence[Any]) -> Sequence[Any]:
-        assert self.plan.to_leaf is not None
-        results = [*map(call, self.plan.to_leaf, native, repeat(self.occupied))]
-        if NoneType in map(type, results):
-            return [
-                self.restore(n, native[n]) if result is None else result
-                for n, result in enumerate(results)
-            ]
-        return results
 
     def restore(self, active: int, gradient: Any) -> Any:
         """One of the engine's gradients as an array like its leaf; works for any array."""
@@ -387,9 +379,7 @@ class Call(Sampled):
 def wrapped(result: Any, wanted: Library | None) -> Any:
     """A result in the class that running NumPy code expects for NumPy arrays and Python numbers."""
     wrap = now().wrap
-    return (
-        result if wrap is None or (wanted is not NUMPY and wanted is not PYTHON) else wrap(result)
-    )
+    return result if wrap is None or wanted not in (NUMPY, PYTHON) else wrap(result)
 
 
 #: What makes a field of the result, by its form.

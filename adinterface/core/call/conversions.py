@@ -40,9 +40,9 @@ _PLAIN = frozenset({
 def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
     """The plan with conversions. Raises ConversionError where the engine cannot take a leaf."""
     backend, slots, copy = plan.backend, plan.slots, plan.operator.outlives
-    libraries = [slots[n].library for n in plan.active]
+    libraries = [each for n in plan.active if (each := slots[n].library) is not None]
     library = backend.library or NUMPY
-    result_library: Any = next((each for each in libraries if each is not PYTHON), NUMPY)
+    result_library = next((each for each in libraries if each is not PYTHON), NUMPY)
     python_result = all(each is PYTHON for each in libraries)
     stand_in = _stand_in(plan)
     direct = None if python_result or stand_in is not None else backend.library
@@ -101,7 +101,11 @@ def _standing(node_type: NodeType, data: Any, array: Any) -> Any:
 def _scope(backend: Backend, plan: Plan) -> Scoping | None:
     """The context of a call: the scopes of the options of its backends, and those of the dtypes."""
     options = [each.scope() for each in plan.backends]
-    needed = [scope for scope in (*options, *_precisions(backend, plan)) if scope is not None]
+    # An engine without a library takes each leaf in its own.
+    of_leaves = dict.fromkeys([slot.library for slot in plan.slots if slot.library is not None])
+    libraries = of_leaves if backend.library is None else [backend.library]
+    precisions = [library.precision(plan.all_dtypes) for library in libraries]
+    needed = [scope for scope in (*options, *precisions) if scope is not None]
     if len(needed) <= 1:
         return needed[0] if needed else None
 
@@ -112,20 +116,6 @@ def _scope(backend: Backend, plan: Plan) -> Scoping | None:
         return scopes
 
     return together
-
-
-def _precisions(backend: Backend, plan: Plan) -> list[Scoping | None]:
-    """The contexts in which the engine's arrays keep the dtypes of the call."""
-    if backend.library is not None:
-        return [backend.library.precision(plan.all_dtypes)]
-    leaves = [(slot.library, slot.dtype) for slot in plan.slots if slot.library is not None]
-    libraries = list(dict.fromkeys(library for library, _ in leaves))
-    if len(libraries) == 1:
-        return [libraries[0].precision(plan.all_dtypes)]
-    return [
-        library.precision(tuple([dtype for owner, dtype in leaves if owner is library]))
-        for library in libraries
-    ]
 
 
 # Into the engine

@@ -139,7 +139,7 @@ def _carrying(
 
 def _native_copy(plan: Plan, leaf: Leaf) -> Any:
     """As `_native`, but an untraced array is copied: f may have captured it."""
-    library: Any = leaf.library
+    library = leaf.library
     if library is PYTHON or not library.mutable or library.traced(leaf.value):
         return _native(plan, leaf)
     return _native(

@@ -12,9 +12,9 @@ import functools
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from types import CodeType, MappingProxyType
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from types import CodeType
 from typing import Any
 
 from ..support.entry_points import GROUP, distribution_of
@@ -51,9 +51,7 @@ class Registry:
         self.untraced: set[CodeType] = set()
         self.compilers: list[Callable[[CodeType], Any]] = []
 
-    def extend(
-        self, outer: Mapping[Any, Callable[..., Any]] = MappingProxyType({}), **functions: str
-    ) -> None:
+    def extend(self, outer: Mapping[Any, Any] | tuple[()] = (), **functions: str) -> None:
         """Register operators around an operator, and functions of extensions."""
         self.outer.update(outer)
         self.functions.update(functions)
@@ -222,17 +220,12 @@ def evaluation(leaves: Sequence[Any]) -> AbstractContextManager[Any]:
     """The context of a call of f for its value alone, which engines need not record."""
     scopes = [library.evaluation(leaves) for library in needed_libraries()]
     needed = [scope for scope in scopes if scope is not None]
-    if len(needed) <= 1:
-        return needed[0] if needed else nullcontext()
-    return _together(needed)
-
-
-@contextmanager
-def _together(scopes: Sequence[AbstractContextManager[Any]]) -> Iterator[None]:
-    with ExitStack() as stack:
-        for scope in scopes:
-            stack.enter_context(scope)
-        yield
+    if len(needed) == 1:
+        return needed[0]
+    together = ExitStack()
+    for scope in needed:
+        together.enter_context(scope)
+    return together
 
 
 def auto_class(name: str) -> type[AutoBackend] | None:

@@ -26,8 +26,9 @@ def require_arguments(plan: Plan, values: Sequence[Any]) -> None:
 def _shape(plan: Plan, values: Sequence[Any]) -> tuple[int, ...]:
     """The shape of the first differentiated leaf, as f gets it."""
     n = plan.active[0]
-    library: Any = plan.slots[n].library
-    shape: tuple[int, ...] = library.shape(values[n])
+    library = plan.slots[n].library
+    assert library is not None
+    shape = library.shape(values[n])
     return shape if plan.marks is None else plan.marks.shape_in_f(n, shape)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..call.plan import Engines
 from ..call.row import OperatorRow
 from ..contract.auto import AutoBackend, SecondOrder
@@ -12,7 +10,7 @@ from ..contract.errors import BackendError
 from ..contract.registry import find
 
 
-def engines_of(row: OperatorRow, auto: Any) -> Engines:
+def engines_of(row: OperatorRow, auto: AutoBackend) -> Engines:
     """The backends of an operator on a backend value."""
     if row.order == 1:
         backend = first_order(auto)
@@ -25,12 +23,12 @@ def engines_of(row: OperatorRow, auto: Any) -> Engines:
     )
 
 
-def first_order(auto: Any) -> Backend:
+def first_order(auto: AutoBackend) -> Backend:
     """The backend of a first-order operator: of `SecondOrder(outer, inner)` the inner one."""
     return find(auto.inner if isinstance(auto, SecondOrder) else auto)
 
 
-def second_order(auto: Any) -> tuple[Backend, Backend]:
+def second_order(auto: AutoBackend) -> tuple[Backend, Backend]:
     """`(outer, inner)`; raises BackendError for a pair that cannot work."""
     if not isinstance(auto, SecondOrder):
         return _pair(find(auto))

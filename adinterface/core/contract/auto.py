@@ -310,9 +310,10 @@ class AutoFiniteDifferences(AutoBackend, package="adinterface"):
                 bound is None or _is_number(bound) for bound in self.bounds
             )
             raise wrong_option(self, "bounds", "(lowest, highest), each a number or None", has_type)
-        noises = self.noise if isinstance(self.noise, tuple) else (self.noise,)
-        if self.noise is not None and not (len(noises) <= 2 and all(map(_is_noise, noises))):
-            has_type = all(map(_is_number, noises))
+        noises: Any = self.noise if isinstance(self.noise, tuple) else (self.noise,)
+        has_type = all(map(_is_number, noises))
+        in_range = has_type and len(noises) <= 2 and all(0 <= each < math.inf for each in noises)
+        if self.noise is not None and not in_range:
             takes = "a number that is not negative, or (relative, absolute)"
             raise wrong_option(self, "noise", takes, has_type)
 
@@ -348,10 +349,6 @@ def _spreads(executor: object) -> bool:
         return callable(executor) and not hasattr(executor, "submit")
     names = ("submit", "map", "get_executor", "__call__")
     return any(callable(getattr(executor, name, None)) for name in names)
-
-
-def _is_noise(value: Any) -> bool:
-    return _is_number(value) and 0 <= value < math.inf
 
 
 def _are_bounds(bounds: object) -> bool:

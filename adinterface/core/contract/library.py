@@ -459,12 +459,8 @@ class NumpyLibrary(Library):
         if isinstance(x, np.generic):
             return x
         dense, key = x.flags.c_contiguous or x.flags.f_contiguous, _memory(x)
-        own = (
-            dense
-            and x.flags.writeable
-            and (x.flags.owndata or _sole_view(x))
-            and key not in occupied
-        )
+        sole = x.flags.owndata or _sole_view(x)
+        own = dense and x.flags.writeable and sole and key not in occupied
         if key is not None:
             occupied.add(key)
         return x if own else x.copy(order="K") if dense else np.ascontiguousarray(x)

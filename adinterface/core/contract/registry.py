@@ -13,7 +13,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from types import CodeType
 from typing import Any
 
@@ -204,24 +204,18 @@ def imported(entry: str) -> Any:
 
 def libraries() -> list[Library]:
     """The libraries of extensions, then those of the engines that this program has imported."""
-    return [
-        *REGISTRY.libraries,
-        *[library for backend in loaded_backends() for library in backend.libraries],
-    ]
-
-
-def needed_libraries() -> list[Library]:
-    """The libraries of the engines that a call has needed so far: imports none."""
-    backends = [found for found in [*REGISTRY.backends.values()] if isinstance(found, type)]
-    return [library for backend in backends for library in backend.libraries]
+    of_engines = [library for backend in loaded_backends() for library in backend.libraries]
+    return [*REGISTRY.libraries, *of_engines]
 
 
 def evaluation(leaves: Sequence[Any]) -> AbstractContextManager[Any]:
     """The context of a call of f for its value alone, which engines need not record."""
-    scopes = [library.evaluation(leaves) for library in needed_libraries()]
+    # Of the engines that a call has needed so far: imports none.
+    backends = [found for found in [*REGISTRY.backends.values()] if isinstance(found, type)]
+    scopes = [library.evaluation(leaves) for each in backends for library in each.libraries]
     needed = [scope for scope in scopes if scope is not None]
-    if len(needed) == 1:
-        return needed[0]
+    if len(needed) <= 1:
+        return needed[0] if needed else nullcontext()
     together = ExitStack()
     for scope in needed:
         together.enter_context(scope)

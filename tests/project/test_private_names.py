@@ -48,7 +48,7 @@ def _run(engine, module, name):
     ("module", "name", "where"),
     [
         ("torch._C._functorch", "peek_interpreter_stack", ["AutoTorch", "forward"]),
-        ("torch._C._functorch", "TransformType", ["forward"]),
+        ("torch._C._functorch", "TransformType", []),
         ("torch.autograd.graph", "_engine_run_backward", []),
         ("torch.utils._pytree", "register_pytree_node", ["AutoTorch", "forward"]),
     ],

@@ -167,10 +167,11 @@ def beta_slope(by: tuple[int, ...]) -> Callable[..., Numbers]:
         rise = _rise_of_psi(a, b)
         lower = log + rise <= 0
         # the tail from 0 to x, or from 0 to 1 - x
-        p, q, at, to, log_at = [
+        tail: list[Numbers] = [
             np.where(lower, *pair)
             for pair in ((a, b), (b, a), (x, rest), (rest, x), (log, log_rest))
         ]
+        p, q, at, to, log_at = tail
         curved = np.abs(q - 1) * at / to
         bends = (q >= 1) & (curved * (1 + at / to) >= 1)
         width = np.abs(p - (q - 1) * at / to) + np.sqrt(curved * (1 + at / to))

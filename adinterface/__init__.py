@@ -118,8 +118,9 @@ _NAMED = ("fit", "loops", "rules", "sparse", "tools", "tree", "core.contract")
 
 
 def __getattr__(name: str) -> _Any:
-    """Tools, trees, solvers and optimisers are loaded at first use. An error names the module that
-    has the name.
+    """Tools, trees, solvers and optimisers are loaded at first use.
+
+    An error names the module that has the name.
     """
     from importlib import import_module
 
@@ -141,8 +142,9 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    """What is for users, and nothing internal. A star import leaves out two modules with the names
-    of others.
+    """What is for users, and nothing internal.
+
+    A star import leaves out two modules with the names of others.
     """
     return [*__all__, "integrations", "scipy"]
 

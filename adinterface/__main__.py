@@ -66,8 +66,9 @@ def _unusable(name: str, error: BaseException) -> Row:
 
 
 def _value(name: str) -> str:
-    """How one writes the backend value; its name while the package that defines it cannot be
-    imported.
+    """How one writes the backend value.
+
+    Its name while the package that defines it cannot be imported.
     """
     auto = registry.auto_class(name)
     return f"{auto.__name__}()" if auto else name

@@ -1,3 +1,4 @@
-"""The types of the operators, for type checkers, which read the stub beside this file. See
-`core/operators/typed.py`.
+"""The types of the operators, for type checkers, which read the stub beside this file.
+
+See `core/operators/typed.py`.
 """

@@ -155,8 +155,9 @@ ALONE = {"f", "backend", "x", "x0", "v"}
 
 
 def _shown(overload: ast.FunctionDef) -> str | None:
-    """An overload of at most one argument of f, without the types that all overloads share; None
-    for the others.
+    """An overload of at most one argument of f, without the types that all overloads share.
+
+    None for the others.
     """
     args = overload.args.posonlyargs[1:]  # without self
     types = {arg.arg: ast.unparse(arg.annotation) for arg in args if arg.annotation}

@@ -55,8 +55,9 @@ def rtol_of(backend, dtype="float64"):
 
 
 def assert_tree(actual, expected, rtol=1e-10, path="result"):
-    """Same type, structure, dtype, shape and device; the same numbers within `rtol` of the leaf's
-    largest one.
+    """Same type, structure, dtype, shape and device.
+
+    The same numbers within `rtol` of the leaf's largest one.
     """
     for wanted, got, where in nodes(expected, actual, path):
         if isinstance(wanted, jax.Array):
@@ -101,8 +102,9 @@ def as_wide(x):
 
 
 def global_state(*, random=False):
-    """The engines' global state as this thread sees it; with `random` the states of the random
-    generators too.
+    """The engines' global state as this thread sees it.
+
+    With `random` the states of the random generators too.
     """
     state = {
         "jax x64": jax.config.jax_enable_x64,

@@ -25,8 +25,9 @@ class Cells:
             self._wrong[name] = traceback.format_exc()
 
     def all_right(self):
-        """AssertionError with the names of the cells that are wrong, and what was wrong with each;
-        or if there were none.
+        """AssertionError with the names of the cells that are wrong, and what was wrong with each.
+
+        Or if there were none.
         """
         told = "\n".join(f"{name}:\n{error}" for name, error in self._wrong.items())
         assert not self._wrong, (

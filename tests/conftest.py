@@ -35,8 +35,9 @@ from backends_table import global_state
 
 
 def _keep_what_is_compiled():
-    """In this process, a worker's too; a program that a test starts compiles for itself, as a
-    user's does.
+    """In this process, a worker's too.
+
+    A program that a test starts compiles for itself, as a user's does.
 
     JAX warns of an entry that it cannot read, which pyproject.toml ignores, and a program under `-W
     error` would fail for it.
@@ -83,8 +84,9 @@ gc.freeze()
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` leaves out sweeps
 def pytest_collection_modifyitems(items):
-    """`make test` runs each value of each parameter of a test once; the other combinations of the
-    values are sweeps.
+    """`make test` runs each value of each parameter of a test once.
+
+    The other combinations of the values are sweeps.
     """
     tests = defaultdict(list)
     for item in items:

@@ -1,5 +1,6 @@
-"""An example call of each operator, made of what its row says. The tests take their examples
-here.
+"""An example call of each operator, made of what its row says.
+
+The tests take their examples here.
 
 A new operator needs no line here unless it is called in a way that no operator is called in yet.
 """
@@ -40,8 +41,9 @@ def cube(t: Any) -> Any:
 
 
 def example_of(row: OperatorRow, *, x: Any = X, v: Any = V, number: Any = 2.0) -> Example:
-    """The example call of an operator. x, v: the point and the direction. number: the point of an
-    operator of one number.
+    """The example call of an operator.
+
+    x, v: the point and the direction. number: the point of an operator of one number.
     """
     if row.takes == "one number":
         return Example(operator_of(row), cube, arguments_for(row, number, 1.0))

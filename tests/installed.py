@@ -7,8 +7,9 @@ import sys
 
 
 def installed(source, folder):
-    """Installs a distribution from its source. Returns what runs Python beside it, warnings being
-    errors, and gives what it printed.
+    """Installs a distribution from its source.
+
+    Returns what runs Python beside it, warnings being errors, and gives what it printed.
     """
     shutil.copytree(source, folder / "source", ignore=shutil.ignore_patterns("__pycache__"))
     options = "--quiet --disable-pip-version-check --no-deps --no-index --no-build-isolation"

@@ -1,5 +1,6 @@
-"""Seven classical programs that write in place, as textbooks print them. Nothing here knows of
-adinterface or of an engine.
+"""Seven classical programs that write in place, as textbooks print them.
+
+Nothing here knows of adinterface or of an engine.
 """
 
 from __future__ import annotations
@@ -58,8 +59,9 @@ def gauss_seidel(u0: Array, f: Array) -> Array:
 
 
 def lu(A: Array) -> Array:
-    """Doolittle's decomposition, in the memory of the matrix; the logarithm of the determinant and
-    a sum of L.
+    """Doolittle's decomposition, in the memory of the matrix.
+
+    The logarithm of the determinant and a sum of L.
     """
     LU = np.array(A)
     n = len(LU)

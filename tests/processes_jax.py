@@ -89,8 +89,9 @@ def on_a_mesh(kind):
 
 
 def inside_shard_map():
-    """Every operator on the part that a device has, eager and compiled; results vary over the mesh
-    as their leaf does.
+    """Every operator on the part that a device has, eager and compiled.
+
+    Results vary over the mesh as their leaf does.
     """
     mesh = line(AxisType.Auto)
     names = [

@@ -56,8 +56,9 @@ Version = tuple[int, ...]
 
 
 def release(python: Path) -> Version:
-    """The version of an interpreter, such as (3, 13, 0); () for what makes no environment, as the
-    shims of absent versions.
+    """The version of an interpreter, such as (3, 13, 0).
+
+    () for what makes no environment, as the shims of absent versions.
     """
     code = "import ensurepip, sys, venv; print(*sys.version_info[:3])"
     try:
@@ -104,8 +105,9 @@ def pins(path: Path) -> dict[str, str]:
 
 
 def repinned(text: str, installed: dict[str, str]) -> str:
-    """A constraints file with the installed versions in place of its own; a build's own mark, as
-    `+cpu`, is left out.
+    """A constraints file with the installed versions in place of its own.
+
+    A build's own mark, as `+cpu`, is left out.
     """
 
     def pin(match: re.Match[str]) -> str:

@@ -75,8 +75,9 @@ def batched(
 def read(
     caller: str, operator: Any, rest: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[BatchedRow, Callable[..., Any], Any, tuple[Any, ...]]:
-    """The row, f, the backend, and the operator's arguments; takes `randomness` out of the
-    keywords.
+    """The row, f, the backend, and the operator's arguments.
+
+    Takes `randomness` out of the keywords.
     """
     if operator is batched:
         raise TypeError(

@@ -80,8 +80,9 @@ REGISTRY.node_types[Each] = EACH
 
 
 def axis_of(plan: Plan, values: Sequence[Any]) -> Axis:
-    """The axis of a batched call. Raises TreeError for values in Each without a leading axis, or of
-    unequal lengths.
+    """The axis of a batched call.
+
+    Raises TreeError for values in Each without a leading axis, or of unequal lengths.
     """
     if DUPLICATED in plan.node_types():
         raise TypeError(
@@ -122,8 +123,9 @@ def axis_of(plan: Plan, values: Sequence[Any]) -> Axis:
 
 
 def _shape_of_stack(backend: Backend, slot: Slot, value: Any, path: str) -> tuple[int, ...] | None:
-    """The shape of a marked value; None for strings, functions and integers inside trees, which
-    have no axis.
+    """The shape of a marked value.
+
+    None for strings, functions and integers inside trees, which have no axis.
     """
     if slot.library is PYTHON:
         raise TreeError(
@@ -161,8 +163,9 @@ def _marked(structure: Structure, path: str, marked: bool) -> Iterator[tuple[str
 
 
 class _BatchedMatch(NativeMatch):
-    """Tangents that may be in an Each or not, independent of the arguments; those of `push` are
-    stacks without it.
+    """Tangents that may be in an Each or not, independent of the arguments.
+
+    Those of `push` are stacks without it.
     """
 
     #: Why an Each cannot stand in a stack.

@@ -45,8 +45,9 @@ class Outside(NamedTuple):
 
 
 def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
-    """The results, in the order of the tasks. Raises what a task raises, and cancels the tasks that
-    have not begun.
+    """The results, in the order of the tasks.
+
+    Raises what a task raises, and cancels the tasks that have not begun.
     """
     from concurrent.futures import ThreadPoolExecutor  # here, because it loads six modules
 

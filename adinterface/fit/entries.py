@@ -23,8 +23,9 @@ class Entries:
         self.columns: Any = matrix.indices[self.taken]
 
     def of(self, matrix: Any) -> Vector:
-        """The entries of a matrix with the same pattern. Raises SparsityError where their number
-        differs.
+        """The entries of a matrix with the same pattern.
+
+        Raises SparsityError where their number differs.
         """
         if len(matrix.data) != self.nnz or matrix.shape != self.shape:
             raise SparsityError(

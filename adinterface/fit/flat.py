@@ -30,8 +30,9 @@ DOUBTFUL = 1e-4
 
 
 class Flat:
-    """A function of a nested model as functions of one float64 vector of shape `(n,)`; made by
-    `flat`.
+    """A function of a nested model as functions of one float64 vector of shape `(n,)`.
+
+    Made by `flat`.
 
     Each is prepared at its first call. Value and derivative at one point come from one call of the
     operator; `evaluations` counts the calls that evaluate f.
@@ -86,8 +87,9 @@ class Flat:
         self._asked = True
 
     def at(self, start: Any) -> Flat:
-        """The same from another start, a tree like the first; what was prepared, and compiled,
-        serves both.
+        """The same from another start, a tree like the first.
+
+        What was prepared, and compiled, serves both.
         """
         other = Flat(self.f, self.backend, start, self.constants, self._kwargs)
         other._prepared = self._prepared
@@ -139,8 +141,9 @@ class Flat:
         return known
 
     def hess(self, x: Any) -> Any:
-        """The Hessian as a matrix of shape `(n, n)`; a SciPy sparse matrix if the backend is
-        `AutoSparse`.
+        """The Hessian as a matrix of shape `(n, n)`.
+
+        A SciPy sparse matrix if the backend is `AutoSparse`.
         """
         return self.packing.hessian(self._call(hessian, self.unravel(x)))
 
@@ -167,8 +170,9 @@ class Flat:
         )
 
     def jacobian(self, x: Any) -> Any:
-        """The Jacobian of such an f as a matrix of shape `(m, n)`; a SciPy sparse matrix if the
-        backend is `AutoSparse`.
+        """The Jacobian of such an f as a matrix of shape `(m, n)`.
+
+        A SciPy sparse matrix if the backend is `AutoSparse`.
         """
         self._asked = True
         return self._residuals_and_jacobian(x)[1]

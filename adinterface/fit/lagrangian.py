@@ -44,8 +44,9 @@ class Lagrangian:
         )
 
     def hessian(self, x: Vector, multipliers: Vector, factor: float) -> Any:
-        """The Hessian as a matrix of shape `(n, n)`; a SciPy sparse matrix if the backend is
-        `AutoSparse`.
+        """The Hessian as a matrix of shape `(n, n)`.
+
+        A SciPy sparse matrix if the backend is `AutoSparse`.
         """
         if not self._found:
             # A pattern that is probed must see all of g, which multipliers of zero would hide.

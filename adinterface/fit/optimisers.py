@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 
 class Optimiser(Protocol):
-    """An optimiser whose state is a tree: the result of `from_optax`. Any object with these methods
-    can replace it.
+    """An optimiser whose state is a tree: the result of `from_optax`.
+
+    Any object with these methods can replace it.
     """
 
     def init(self, model: Any) -> Any:

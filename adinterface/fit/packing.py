@@ -52,8 +52,9 @@ class Packing:
         return self._concatenated(self.parameters.values)
 
     def gradient(self, gradient: Any, name: str = "the gradient") -> Vector:
-        """A gradient of the model, or the tuple that `gradient` returns, as a vector; None counts
-        as zero.
+        """A gradient of the model, or the tuple that `gradient` returns, as a vector.
+
+        None counts as zero.
 
         Raises TreeError, with the path, where it does not match the model in structure and shape.
         """
@@ -114,8 +115,9 @@ class Packing:
         return self._folded(self._folded(matrix).T).T if self.shared else matrix
 
     def jacobian(self, blocks: Any, value: Any, constants: tuple[Any, ...] = ()) -> Any:
-        """What `jacobian` returned for f's value, as a matrix of shape `(m, n)`; sparse if the
-        blocks are.
+        """What `jacobian` returned for f's value, as a matrix of shape `(m, n)`.
+
+        Sparse if the blocks are.
         """
         # The result and the model are one leaf each if the block is alone.
         single = _is_sparse(blocks[0]) if type(blocks) is tuple else False
@@ -193,8 +195,9 @@ class Rows:
         self._parameters = Parameters(example)
 
     def matches(self, value: Any, what: str) -> bool:
-        """Whether `value` has the places of the example; False if both are rows of numbers of
-        different length.
+        """Whether `value` has the places of the example.
+
+        False if both are rows of numbers of different length.
 
         Raises TreeError, with the path, for another structure or shape.
         """

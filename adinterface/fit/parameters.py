@@ -100,8 +100,9 @@ class Parameters:
         required: bool = False,
         fits: Fits | None = require_like,
     ) -> list[Any]:
-        """The gradient of each parameter, added over all places of one array; None for one without
-        a gradient.
+        """The gradient of each parameter, added over all places of one array.
+
+        None for one without a gradient.
 
         gradient: a tree like the model, or the result of `gradient(f, backend, model,
         Constant(x))`. Raises the errors of `along`. With `required`, a parameter without a gradient
@@ -141,8 +142,9 @@ def stateful_type(structure: Structure) -> NodeType | None:
 
 
 def each_constant(change: Callable[[Any], Any], model: Any) -> Any:
-    """The model with `change(x)` in place of each `Constant(x)`. Subtrees without a Constant are
-    the same objects.
+    """The model with `change(x)` in place of each `Constant(x)`.
+
+    Subtrees without a Constant are the same objects.
     """
     if type(model) is Constant:
         return change(model.value)

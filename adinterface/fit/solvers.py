@@ -30,8 +30,9 @@ _NO_SPARSE_CONSTRAINT = (None, "slsqp")
 
 
 def scipy(module: str, caller: str) -> Any:
-    """A module of SciPy, which few programs need. Raises MissingEngineError, which names the
-    extra.
+    """A module of SciPy, which few programs need.
+
+    Raises MissingEngineError, which names the extra.
     """
     try:
         return importlib.import_module(f"scipy.{module}")
@@ -381,8 +382,9 @@ def _are_trees(bounds: Any) -> bool:
 
 
 def _are_pairs(bounds: tuple[Any, Any], problem: Flat) -> bool:
-    """Whether two bounds are SciPy's pairs `(lowest, highest)` of two numbers. Raises TypeError if
-    they may be trees, too.
+    """Whether two bounds are SciPy's pairs `(lowest, highest)` of two numbers.
+
+    Raises TypeError if they may be trees, too.
     """
     if problem.packing.size != 2 or not all(
         type(part) in (list, tuple) and _is_row(part, 2) for part in bounds
@@ -409,8 +411,9 @@ def _is_row(part: Any, size: int) -> bool:
 
 
 def _bounds(problem: Flat, bounds: Any, *, rows: bool = False) -> tuple[Vector, Vector]:
-    """Two bounds as vectors. rows: whether each may be a row of numbers, as SciPy takes it, in
-    place of a tree.
+    """Two bounds as vectors.
+
+    rows: whether each may be a row of numbers, as SciPy takes it, in place of a tree.
     """
 
     def vector(bound: Any, name: str, missing: float) -> Vector:

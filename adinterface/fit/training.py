@@ -115,8 +115,9 @@ class Training:
 
     @untraced
     def __call__(self, /, *data: Any, **kwargs: Any) -> Any:
-        """One step; returns the loss at the model before it, or all that the loss function
-        returned.
+        """One step.
+
+        Returns the loss at the model before it, or all that the loss function returned.
         """
         if self._native is not None:
             stepped = self._native(self.model, self.state, data, kwargs)

@@ -100,8 +100,9 @@ class _Exact:
     def _fill(
         self, call: Any, partials: Any, values: dict[str, Any], results: Any, discrete: Any
     ) -> None:
-        """Set all declared partials. `call` runs the code of a component: on values, results and
-        discrete inputs.
+        """Set all declared partials.
+
+        `call` runs the code of a component: on values, results and discrete inputs.
         """
         shapes = {name: np.shape(results[name]) for name in results}
         skipped = len(self.pathname) + 1 if self.pathname else 0  # type: ignore[attr-defined]

@@ -141,8 +141,9 @@ class Problem:
         return self._lagrangian.hessian(x, lagrange, obj_factor)
 
     def for_scipy(self, method: str) -> dict[str, Any]:
-        """The arguments of `scipy.optimize.minimize`; `trust-constr` gets sparse matrices, other
-        methods dense Jacobians.
+        """The arguments of `scipy.optimize.minimize`.
+
+        `trust-constr` gets sparse matrices, other methods dense Jacobians.
         """
         optimize, sparse = scipy("optimize", "Problem"), method.lower() == "trust-constr"
         arguments: dict[str, Any] = {

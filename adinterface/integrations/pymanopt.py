@@ -126,8 +126,9 @@ def _halves(x: Any) -> tuple[Any, ...]:
 
 
 def _joined(real: Any, imaginary: Any) -> Any:
-    """The complex array of two halves of any library; some have no sum of a real and a complex
-    array.
+    """The complex array of two halves of any library.
+
+    Some have no sum of a real and a complex array.
     """
     library: Any = handler_of(real, scan=False)
     xp = library.namespace(real)

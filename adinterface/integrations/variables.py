@@ -46,8 +46,9 @@ class Inputs:
 
 
 class Outputs(Inputs):
-    """Results by name. Like an OpenMDAO Vector, it copies values, and broadcasts or reshapes them
-    as declared.
+    """Results by name.
+
+    Like an OpenMDAO Vector, it copies values, and broadcasts or reshapes them as declared.
     """
 
     def __init__(self, shapes: dict[str, tuple[int, ...]]):

@@ -172,8 +172,9 @@ class ComposedNamespace:
         return any(map(self._holds, x)) if isinstance(x, (list, tuple)) else self._library.owns(x)
 
     def astype(self, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-        """Another dtype, with a derivative between floating dtypes. By default `Library.asarray`
-        converts.
+        """Another dtype, with a derivative between floating dtypes.
+
+        By default `Library.asarray` converts.
         """
         own = self._own.get("astype")
         return (

@@ -181,8 +181,9 @@ def _taken(result: Any) -> Any:
 
 
 def _unwrapped(result: Any, arguments: list[NumpyArray]) -> Any:
-    """The engine's arrays in f's value, without wrappers. arguments: those of f, if it has computed
-    with plain NaN.
+    """The engine's arrays in f's value, without wrappers.
+
+    arguments: those of f, if it has computed with plain NaN.
     """
     if isinstance(result, NumpyArray):
         return (

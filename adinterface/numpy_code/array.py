@@ -211,8 +211,9 @@ class NumpyArray(Storage):
     # properties of an array
 
     def _class(self) -> type:
-        """The class; to code that runs as a copy, that of NumPy's array or number. `match` and
-        isinstance of C code read it.
+        """The class; to code that runs as a copy, that of NumPy's array or number.
+
+        `match` and isinstance of C code read it.
         """
         names: Any = sys._getframe(1).f_globals
         cls: type = names.class_of(self) if getattr(names, "deep", False) else type(self)
@@ -587,8 +588,9 @@ class NumpyArray(Storage):
 
 
 def _flags_of(x: NumpyArray) -> Any:
-    """As of a NumPy array in C order: an engine's array has no other. The caller's arrays are
-    read-only.
+    """As of a NumPy array in C order: an engine's array has no other.
+
+    The caller's arrays are read-only.
     """
     alike = np.empty((2,) * min(x.ndim, 2) + (1,) * (x.ndim - 2))
     alike.flags.writeable = x._origin is not ARGUMENT and x._origin is not CAPTURED
@@ -605,8 +607,9 @@ def pretended(x: NumpyArray) -> type:
 
 
 def settled_number(x: Any) -> Any:
-    """The numbers of an engine's array, outside its trace. Raises NumpyCodeError where they are not
-    known yet.
+    """The numbers of an engine's array, outside its trace.
+
+    Raises NumpyCodeError where they are not known yet.
     """
     if type(x) is tuple:
         return tuple(map(settled_number, x))
@@ -714,8 +717,9 @@ def _called_in_full(
 def out_of(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, tuple[Any, ...]]:
-    """The value of out=, by keyword or position, and the other positional arguments; the keyword is
-    removed.
+    """The value of out=, by keyword or position, and the other positional arguments.
+
+    The keyword is removed.
     """
     out = kwargs.pop("out", None)
     place = place_of_out(function)
@@ -1041,8 +1045,9 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kwargs: Any) -> Any:
-    """np.piecewise by np.where. Here, because the functions are NumPy code too, and take
-    wrappers.
+    """np.piecewise by np.where.
+
+    Here, because the functions are NumPy code too, and take wrappers.
     """
     conditions = (
         list(condlist)

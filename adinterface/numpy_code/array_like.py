@@ -33,8 +33,9 @@ def holder_among(value: Any) -> Any:
 
 
 def subclass_among(values: Iterable[Any]) -> Any:
-    """The class of holders, or the subclass of ndarray, among the arguments of `view`; None without
-    one.
+    """The class of holders, or the subclass of ndarray, among the arguments of `view`.
+
+    None without one.
     """
     classes = [
         x
@@ -48,8 +49,9 @@ _REFLECTED = {ufunc: f"__r{name}__" for name, ufunc in ARITHMETIC.items()}
 
 
 def array_of(x: Any) -> Any:
-    """The array that NumPy makes of an object with `__array__`; any other value unchanged, arrays
-    too.
+    """The array that NumPy makes of an object with `__array__`.
+
+    Any other value unchanged, arrays too.
     """
     if not hasattr(type(x), "__array__") or isinstance(x, (Storage, np.ndarray, np.generic)):
         return x
@@ -105,8 +107,9 @@ def arrays_in(value: Any) -> Any:
 
 
 def with_each(of: Callable[[Any], Any], value: Any) -> Any:
-    """A list, tuple, namedtuple or dict with `of(part)` for each part; the value itself if no part
-    changes.
+    """A list, tuple, namedtuple or dict with `of(part)` for each part.
+
+    The value itself if no part changes.
     """
     if not isinstance(value, (tuple, list, dict)):
         return value

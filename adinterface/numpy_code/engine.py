@@ -85,8 +85,9 @@ class Functions(dict[Any, Callable[..., Any]]):
         return None
 
     def _of_complex_too(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        """An engine's function; for complex numbers the given form, where engines have it for real
-        ones only.
+        """An engine's function.
+
+        For complex numbers the given form, where engines have it for real ones only.
         """
         library, engine = self.library, engine_of(self.library)
         if name in ("round", "around"):
@@ -177,8 +178,9 @@ class Engine:
             )
 
     def operand(self, value: Any, beside: Any) -> Any:
-        """A value other than a wrapper as an operand for a native array; NotImplemented if it is
-        not a number.
+        """A value other than a wrapper as an operand for a native array.
+
+        NotImplemented if it is not a number.
         """
         if type(value) in self.numbers:
             return value

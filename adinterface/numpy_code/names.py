@@ -38,8 +38,9 @@ def names_of() -> dict[Any, tuple[str, ...]]:
 
 
 def names(function: Any) -> tuple[str, ...]:
-    """The names under which an engine may offer a function, the canonical one first; none for a
-    function of another module than those, which may only be called as one of them is:
+    """The names under which an engine may offer a function, the canonical one first.
+
+    None for a function of another module than those, which may only be called as one of them is:
     `np.emath.log` is complex where `np.log` is nan.
     """
     if function in _OF_SPECIAL:
@@ -219,8 +220,9 @@ def instead_of(function: Any) -> str | None:
 
 
 def by_columns(order: str | None, shape: Sequence[int]) -> bool:
-    """Whether `order` is Fortran order. Two of NumPy's four values depend on the memory layout,
-    which engines do not have.
+    """Whether `order` is Fortran order.
+
+    Two of NumPy's four values depend on the memory layout, which engines do not have.
     """
     kind = (order or "C")[:1].upper()
     if kind in "AK" and sum(length != 1 for length in shape) < 2:

@@ -57,8 +57,9 @@ def is_python_number(x: Any) -> bool:
 
 
 def _operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:
-    """The result of Python's operator for two numbers, at least one of them traced; None if one is
-    a NumPy number.
+    """The result of Python's operator for two numbers, at least one of them traced.
+
+    None if one is a NumPy number.
     """
     if not (is_python_number(a) and is_python_number(b)):
         return None
@@ -93,8 +94,9 @@ def _computed(ufunc: np.ufunc, a: Any, b: Any) -> Any:
 
 
 def checked(real: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """Lets a Python function raise its error for known numbers, and returns its result; None for
-    unknown numbers.
+    """Lets a Python function raise its error for known numbers, and returns its result.
+
+    None for unknown numbers.
     """
     known = _known(args)
     return None if known is None else real(*known)

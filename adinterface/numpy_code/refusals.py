@@ -82,8 +82,9 @@ def of_leaving(what: str) -> str:
 
 
 def remedies(deep: bool) -> str:
-    """What there is for code that the user cannot change. deep: whether deep=True is among the
-    options already.
+    """What there is for code that the user cannot change.
+
+    deep: whether deep=True is among the options already.
     """
     first = "" if deep else "numpy_function(f, deep=True), "
     return (
@@ -121,8 +122,9 @@ def _package_of(frame: FrameType) -> str:
 
 
 def expression() -> str:
-    """The expression of the user's code that runs, from the positions that Python keeps; empty if
-    it has no source, or several lines.
+    """The expression of the user's code that runs, from the positions that Python keeps.
+
+    Empty if it has no source, or several lines.
     """
     frame = _of_the_user()
     return "" if frame is None else _expression_at(frame, frame.f_lasti)
@@ -210,8 +212,9 @@ _NO_ARRAYS = re.compile(
 
 
 def of_others(error: BaseException, deep: bool) -> str | None:
-    """The refusal in place of the error that other code raises for an engine's array; None for any
-    other error.
+    """The refusal in place of the error that other code raises for an engine's array.
+
+    None for any other error.
     """
     said = str(error)
     if not isinstance(error, (TypeError, ValueError, struct.error)) or not _NO_ARRAYS.search(said):

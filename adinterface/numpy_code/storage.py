@@ -68,8 +68,9 @@ def is_number(x: Storage) -> bool:
 
 
 def view_of(x: Storage) -> View | None:
-    """How a view is made from its source; a function that makes views, as np.real, returns a number
-    for a number.
+    """How a view is made from its source.
+
+    A function that makes views, as np.real, returns a number for a number.
     """
     view = x._view
     if (

@@ -49,8 +49,9 @@ def write(x: Storage, index: Any, value: Any) -> None:
 
 
 def writable(x: Storage) -> tuple[Storage, Numbers]:
-    """The root of x and the numbers of its elements in x, where x may be written to. Raises
-    NumpyCodeError or ValueError.
+    """The root of x and the numbers of its elements in x, where x may be written to.
+
+    Raises NumpyCodeError or ValueError.
     """
     try:
         root, numbers, _ = locate(x)
@@ -235,8 +236,9 @@ def _list_of_native(part: Any, engine: Any, root: Storage) -> Any:
 
 
 def of_numbers(value: Any, name: str) -> Any:
-    """A value for a function of this name that writes to a plain array; raises NumpyCodeError where
-    it is differentiated.
+    """A value for a function of this name that writes to a plain array.
+
+    Raises NumpyCodeError where it is differentiated.
     """
     if isinstance(value, (list, tuple)):
         parts = [of_numbers(part, name) for part in value]
@@ -257,8 +259,9 @@ def of_numbers(value: Any, name: str) -> Any:
 
 
 def into(out: Any, result: Any, where: Any, function: Any) -> Any:
-    """out[...] = result where `where` is true, with the casting of a ufunc's out=. Gives out, an
-    array of ours.
+    """out[...] = result where `where` is true, with the casting of a ufunc's out=.
+
+    Gives out, an array of ours.
     """
     ours = isinstance(out, Storage)
     if not ours:

@@ -62,8 +62,9 @@ def _on_plain_arrays(
     words: dict[str, Structure],
     leaves: Sequence[Leaf],
 ) -> Any:
-    """The value of a host function on copies of NumPy arrays. Arrays that were in stand-ins give a
-    value in stand-ins.
+    """The value of a host function on copies of NumPy arrays.
+
+    Arrays that were in stand-ins give a value in stand-ins.
     """
     values = iter(
         [
@@ -100,8 +101,9 @@ def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structur
 
 
 def _library_of(rule: Definition, leaves: Sequence[Leaf]) -> Library | None:
-    """The library whose engine follows the arguments; None if there are only NumPy arrays and
-    numbers.
+    """The library whose engine follows the arguments.
+
+    None if there are only NumPy arrays and numbers.
     """
     result = dict.fromkeys(
         [

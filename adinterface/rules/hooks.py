@@ -13,8 +13,10 @@ T = TypeVar("T")
 
 
 def gradient_hook(x: T, hook: Callable[[T], T | None], /) -> T:
-    """x unchanged; the backward pass replaces its cotangent by the result of `hook`: clipped,
-    reversed, scaled, inspected.
+    """x unchanged.
+
+    The backward pass replaces its cotangent by the result of `hook`: clipped, reversed, scaled,
+    inspected.
 
     x: an array or a tree; hook: gets the cotangent, of the same structure, and may return None to
     keep it. Forward mode and finite differences are not affected.

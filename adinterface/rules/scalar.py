@@ -152,6 +152,7 @@ def _conjugated(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def like(x: Any, arg: Any) -> Any:
     """The sum over the axes along which an argument was broadcast: `(2, 3)` for `(3,)` -> `(3,)`.
+
     Real for a real argument.
     """
     shape, target = _shape(x), _shape(arg)

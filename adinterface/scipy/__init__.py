@@ -57,8 +57,9 @@ def __dir__() -> list[str]:
 
 
 def ours(function: Any) -> Callable[..., Any] | None:
-    """The function or class of this package for one of SciPy, found by the object; None if there is
-    none.
+    """The function or class of this package for one of SciPy, found by the object.
+
+    None if there is none.
 
     Used by code that copies NumPy code and replaces SciPy functions in the copy.
     """

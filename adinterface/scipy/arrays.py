@@ -81,8 +81,9 @@ def identity(n: int, like: Array) -> np.ndarray[Any, Any]:
 
 
 def rearranged(function: Callable[..., Any], *arrays: Array, **options: Any) -> Array:
-    """The result of a function that only moves elements, found by applying it to indices. Zeros
-    stay zeros.
+    """The result of a function that only moves elements, found by applying it to indices.
+
+    Zeros stay zeros.
     """
     start, places = 1, []
     for x in arrays:

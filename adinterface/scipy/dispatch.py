@@ -122,8 +122,9 @@ def unsupported(name: str, option: str, instead: str = "") -> NumpyCodeError:
 
 
 def _kind(values: Iterable[Any]) -> type | None:
-    """NumpyArray, if one is among the values or inside a list or a tuple of them; object for an
-    engine's own array; None.
+    """NumpyArray, if one is among the values or inside a list or a tuple of them.
+
+    Object for an engine's own array; None.
     """
     kind: type | None = None
     for value in values:

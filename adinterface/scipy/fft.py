@@ -1,5 +1,6 @@
-"""scipy.fft on the arrays of any engine: the transforms of NumPy; cosine and sine transforms by a
-rule.
+"""scipy.fft on the arrays of any engine: the transforms of NumPy.
+
+Cosine and sine transforms by a rule.
 
 An orthonormal cosine or sine transform is a matrix whose inverse is its transpose. The others
 multiply it by factors.

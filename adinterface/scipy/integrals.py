@@ -1,5 +1,6 @@
-"""Integrals by SciPy of functions that contain traced arrays. Each derivative is a further
-integral, with its own nodes.
+"""Integrals by SciPy of functions that contain traced arrays.
+
+Each derivative is a further integral, with its own nodes.
 
 For I = integral of f(x, p) from a to b: dI/dp is the integral of df/dp, dI/db is f(b, p), dI/da is
 -f(a, p).
@@ -82,8 +83,9 @@ class Integrand:
         return y
 
     def _whole(self, parameters: Sequence[Any]) -> list[Any]:
-        """The arrays, of which the complex ones came in parts; None for those without a
-        derivative.
+        """The arrays, of which the complex ones came in parts.
+
+        None for those without a derivative.
         """
         parts = iter(parameters)
         return [

@@ -164,8 +164,9 @@ def _wrapped(f: Callable[..., Any], *values: Any) -> Any:
 def fixed_quad(
     func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...] = (), n: int = 5
 ) -> Any:
-    """scipy.integrate.fixed_quad; the limits, args and arrays that func captures may be engine
-    arrays.
+    """scipy.integrate.fixed_quad.
+
+    The limits, args and arrays that func captures may be engine arrays.
     """
     nodes, weights = np.polynomial.legendre.leggauss(n)
 
@@ -204,8 +205,9 @@ def nquad(
     opts: Any = None,
     full_output: bool = False,
 ) -> Any:
-    """scipy.integrate.nquad as nested `quad`; ranges, args and arrays that func captures may be
-    engine arrays.
+    """scipy.integrate.nquad as nested `quad`.
+
+    Ranges, args and arrays that func captures may be engine arrays.
     """
     args = args if isinstance(args, tuple) else (args,)
     if full_output:
@@ -218,8 +220,9 @@ def nquad(
         errors: list[float] = []
 
         def over(n: int, *outer: Any) -> Any:
-            """The integral over the first variables, up to the n-th; the others, and args, are
-            given.
+            """The integral over the first variables, up to the n-th.
+
+            The others, and args, are given.
             """
             inner = func if n == 0 else functools.partial(over, n - 1)
             low, high = ranges[n](*outer) if callable(ranges[n]) else ranges[n]
@@ -237,8 +240,9 @@ def dblquad(
     func: Callable[..., Any], a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (),
     epsabs: float = 1.49e-8, epsrel: float = 1.49e-8,
 ) -> Any:  # fmt: skip
-    """scipy.integrate.dblquad; limits, args and arrays that the functions capture may be engine
-    arrays.
+    """scipy.integrate.dblquad.
+
+    Limits, args and arrays that the functions capture may be engine arrays.
     """
     options = {"epsabs": epsabs, "epsrel": epsrel}
     return nquad(func, [_range(gfun, hfun, 1), (a, b)], args, options)
@@ -248,8 +252,9 @@ def tplquad(
     func: Callable[..., Any], a: Any, b: Any, gfun: Any, hfun: Any, qfun: Any, rfun: Any,
     args: Any = (), epsabs: float = 1.49e-8, epsrel: float = 1.49e-8,
 ) -> Any:  # fmt: skip
-    """scipy.integrate.tplquad; limits, args and arrays that the functions capture may be engine
-    arrays.
+    """scipy.integrate.tplquad.
+
+    Limits, args and arrays that the functions capture may be engine arrays.
     """
     options = {"epsabs": epsabs, "epsrel": epsrel}
     # SciPy gives the functions of the innermost limits the outermost variable first.

@@ -26,8 +26,9 @@ from .dispatch import OURS, is_engines, rest_of, unsupported
 
 
 def _hold(curve: Any, **attributes: Any) -> None:
-    """Set the attributes of a curve of engine arrays. SciPy's are properties: of the arrays since
-    1.16, of all since 1.18.
+    """Set the attributes of a curve of engine arrays.
+
+    SciPy's are properties: of the arrays since 1.16, of all since 1.18.
     """
     if isinstance(getattr(type(curve), "axis", None), property):
         curve._delegate_to = curve._xp = curve._xp_internal = _Attributes(attributes)
@@ -115,8 +116,9 @@ def _restored(cls: type, state: dict[str, Any]) -> Any:
 
 
 def _class(scipys: Any) -> Callable[[type], Any]:
-    """Register a subclass of a SciPy class for that class. Made of plain arrays alone, an object is
-    a SciPy object.
+    """Register a subclass of a SciPy class for that class.
+
+    Made of plain arrays alone, an object is a SciPy object.
     """
 
     def decorate(cls: type) -> type:

@@ -1,5 +1,7 @@
-"""Roots by scipy.optimize. The root is found by numbers; its derivatives are those of the implicit
-function, up to the fourth order.
+"""Roots by scipy.optimize.
+
+The root is found by numbers; its derivatives are those of the implicit function, up to the fourth
+order.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ Function = Callable[..., Any]
 
 
 def _root(real: Function) -> Function:
-    """A function such as brentq. Each step of the chord method r - f(r) / c adds one order of
-    derivatives to those that are right.
+    """A function such as brentq.
+
+    Each step of the chord method r - f(r) / c adds one order of derivatives to those that are
+    right.
     """
     name = f"scipy.optimize.{real.__name__}"
 

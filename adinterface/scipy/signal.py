@@ -174,8 +174,9 @@ def _(cotangent: Any, value: Any, a: Any, x: Any) -> Any:
 
 
 def _windows(x: Array, count: int, first: int) -> Array:
-    """x as it was `first`, ..., `first + count - 1` steps before, along a new last axis; zero
-    before its start.
+    """x as it was `first`, ..., `first + count - 1` steps before, along a new last axis.
+
+    Zero before its start.
     """
     length = x.shape[-1]
     places = np.arange(length)[:, None] - np.arange(first, first + count) + 1

@@ -98,8 +98,9 @@ class Captured:
                     waiting.append(part)
 
     def with_values(self, values: Sequence[Any]) -> Any:
-        """The value or function with these in place of the arrays; unchanged if it contains none of
-        them.
+        """The value or function with these in place of the arrays.
+
+        Unchanged if it contains none of them.
         """
         made = {id(x): value for x, value in zip(self.arrays, values)}
 
@@ -156,8 +157,9 @@ def _again(x: Any, of: Callable[[Any], Any], announce: Callable[[Any], None]) ->
 
 
 def _attributes(x: Any) -> dict[str, Any]:
-    """The attributes of an object of a user's class; empty for a class or an object of a compiled
-    class.
+    """The attributes of an object of a user's class.
+
+    Empty for a class or an object of a compiled class.
     """
     cls: Any = type(x)
     if isinstance(x, (type, types.ModuleType)) or cls.__module__.partition(".")[0] in _CLOSED:

@@ -1,5 +1,6 @@
-"""`AutoSparse`: the backend value of sparse Jacobians and Hessians. Plain data: SciPy is not
-imported here.
+"""`AutoSparse`: the backend value of sparse Jacobians and Hessians.
+
+Plain data: SciPy is not imported here.
 """
 
 from __future__ import annotations

@@ -141,8 +141,9 @@ def _by_matrices(
 
 
 def _entries(backend: Backend, part: Any) -> Array | None:
-    """The entries of a block in the order of its rows, in double precision at least; None where
-    they are not known.
+    """The entries of a block in the order of its rows, in double precision at least.
+
+    None where they are not known.
     """
     if part is None:  # the block has no entries
         return np.zeros(0)

@@ -86,8 +86,9 @@ def choose(pattern: SparsityPattern, *, pushes: bool, pulls: bool) -> Colouring:
 
 
 def _rows_may_take_fewer(columns: _Lines, rows: _Lines, passes: int, singles: bool) -> bool:
-    """Whether a colouring of rows may take fewer passes. All rows that cross one column need
-    different colours.
+    """Whether a colouring of rows may take fewer passes.
+
+    All rows that cross one column need different colours.
     """
     fewest = int(_costs(columns.degrees).min()) if singles else int(columns.degrees.max(initial=0))
     return passes > max(1, fewest) and not _same(columns, rows)
@@ -117,8 +118,9 @@ def _costs(degrees: Indices) -> Indices:
 
 
 def _full_lines(degrees: Indices) -> Indices:
-    """The lines to compute separately, so that the least number of passes is smallest; as few as
-    possible.
+    """The lines to compute separately, so that the least number of passes is smallest.
+
+    As few as possible.
     """
     costs = _costs(degrees)
     fullest = costs.size - 1 - int(np.argmin(costs[::-1]))

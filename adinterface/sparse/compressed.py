@@ -28,8 +28,9 @@ FOLDED_BYTES, FOLDED_BYTES_OF_GRADIENTS = 16 * 2**20, 0
 
 
 class Compressed(NamedTuple):
-    """The products of a compressed derivative. `coloured` and `singles` have a stack for each
-    output, or for each leaf.
+    """The products of a compressed derivative.
+
+    `coloured` and `singles` have a stack for each output, or for each leaf.
     """
 
     outputs: Arrays
@@ -123,8 +124,9 @@ def _stacks(
     direction: Numbers | None = None,
     folded: int = FOLDED_BYTES,
 ) -> list[Any]:
-    """The products with the sum of the basis vectors of each colour, and the direction; none if
-    there is neither.
+    """The products with the sum of the basis vectors of each colour, and the direction.
+
+    None if there is neither.
 
     folded: how many bytes of seeds compiled code may hold.
     """
@@ -158,8 +160,9 @@ def _seeds(
     known: bool,
     last: Numbers | None,
 ) -> Arrays:
-    """The sums of the basis vectors of each colour in `chunk`; computed at run time if a compiler
-    must not fold them.
+    """The sums of the basis vectors of each colour in `chunk`.
+
+    Computed at run time if a compiler must not fold them.
 
     last: the vector in the place of the last sum.
     """

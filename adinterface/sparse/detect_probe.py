@@ -30,8 +30,9 @@ _STACK = 2**23
 
 
 def probed_pattern(push: Stack, inputs: int, outputs: int, pull: Stack | None) -> SparsityPattern:
-    """The pattern of a linear map at one point, from products with random vectors. What is NaN
-    counts as an entry.
+    """The pattern of a linear map at one point, from products with random vectors.
+
+    What is NaN counts as an entry.
     """
     rng = np.random.default_rng(0)
     if not inputs or not outputs:

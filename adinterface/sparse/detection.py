@@ -161,8 +161,9 @@ def _plain(array: Any, dtype: str) -> Any:
 
 
 def _probed(operation: Derivative, leaves: Arrays, function: Call) -> tuple[SparsityPattern, bool]:
-    """The union of the patterns at two points, one near the arguments and one far from them; and
-    whether one was possible.
+    """The union of the patterns at two points, one near the arguments and one far from them.
+
+    And whether one was possible.
 
     Not at the arguments themselves, which are often zeros or ones, where more entries vanish than
     elsewhere. If f is not finite at such a point, nearer ones are tried. If none works, the
@@ -202,8 +203,9 @@ def _probed(operation: Derivative, leaves: Arrays, function: Call) -> tuple[Spar
 def _pattern_near(
     operation: Derivative, function: Call, leaves: Arrays, finite: bool
 ) -> SparsityPattern | None:
-    """As `_pattern_at`; None if f rejects the point, which at the caller's own point would be an
-    error.
+    """As `_pattern_at`.
+
+    None if f rejects the point, which at the caller's own point would be an error.
     """
     try:
         return _pattern_at(operation, function, leaves, finite)

@@ -1,5 +1,6 @@
-"""Sets of inputs, one for each element of an array, as the rows of one boolean CSR matrix; None
-where all are empty.
+"""Sets of inputs, one for each element of an array, as the rows of one boolean CSR matrix.
+
+None where all are empty.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ def union(a: Sets, b: Sets) -> Sets:
 
 
 def selected(sets: Sets, index: np.ndarray[Any, Any], *, some_empty: bool = False) -> Sets:
-    """The sets of elements with these numbers, in this order; with `some_empty`, -1 is the empty
-    set.
+    """The sets of elements with these numbers, in this order.
+
+    With `some_empty`, -1 is the empty set.
     """
     if sets is None:
         return None

@@ -154,8 +154,9 @@ class SparseDerivative:
         return known
 
     def product(self, function: Call, leaves: Arrays, vector: Arrays) -> Arrays:
-        """The derivative times a vector, by the engine alone; by its transpose if there is no
-        forward mode.
+        """The derivative times a vector, by the engine alone.
+
+        By its transpose if there is no forward mode.
         """
         if self.second:
             return derive.hvp(
@@ -405,8 +406,9 @@ class SparseDerivative:
         )
 
     def checked(self, call: Call, results: Parts) -> list[list[Any]]:
-        """The matrices, after comparison with the engine if a check is due; a fifth result is the
-        engine's product.
+        """The matrices, after comparison with the engine if a check is due.
+
+        A fifth result is the engine's product.
         """
         coloured, matrices = self.coloured, self.matrices(call, results)
         assert coloured is not None

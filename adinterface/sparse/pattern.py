@@ -243,8 +243,9 @@ class SparsityPattern:
             )
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the pattern, each entry in the colour of its product, on Matplotlib's axes; returns
-        the axes.
+        """Draw the pattern, each entry in the colour of its product, on Matplotlib's axes.
+
+        Returns the axes.
 
         Raises MissingEngineError if Matplotlib is not installed.
         """
@@ -278,8 +279,9 @@ class SparsityPattern:
 
 
 def distinct(numbers: Indices) -> Indices:
-    """The numbers sorted, each once. NumPy's `unique` hashes integers, which takes ten times as
-    long.
+    """The numbers sorted, each once.
+
+    NumPy's `unique` hashes integers, which takes ten times as long.
     """
     numbers = np.sort(numbers)
     return numbers[np.append(True, numbers[1:] > numbers[:-1])] if numbers.size else numbers

@@ -72,8 +72,9 @@ def settled(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def adopted(value: Any, trace: Trace) -> Any:
-    """A captured array of an outer transformation, as an array that may differ between arguments;
-    other values unchanged.
+    """A captured array of an outer transformation, as an array that may differ between arguments.
+
+    Other values unchanged.
     """
     if isinstance(
         value, (Traced, np.ndarray, np.generic, int, float, complex, str, type(None), slice)

@@ -8,8 +8,9 @@ from ..core.contract.errors import MissingEngineError
 
 
 def scipy_sparse() -> ModuleType:
-    """`scipy.sparse`. Raises MissingEngineError, which names the extra, where SciPy is not
-    installed.
+    """`scipy.sparse`.
+
+    Raises MissingEngineError, which names the extra, where SciPy is not installed.
     """
     try:
         import scipy.sparse

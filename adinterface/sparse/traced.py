@@ -318,8 +318,9 @@ def raw(value: Any) -> Any:
 
 
 def placeholder(library: Library, array: Any) -> np.ndarray[Any, Any]:
-    """Random numbers for an array that an engine has not computed yet. Only its shape and dtype may
-    be used.
+    """Random numbers for an array that an engine has not computed yet.
+
+    Only its shape and dtype may be used.
     """
     own = {"real": "float64", "complex": "complex128", "integer": "int64", "bool": "bool"}.get(
         dtype_kind(library.dtype(array))

@@ -17,8 +17,9 @@ _TERMS = 3 * 10**7
 def product_of(
     name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
-    """`matmul` and its kin on two operands of which one is traced or both; None if this is better
-    taken as a whole.
+    """`matmul` and its kin on two operands of which one is traced or both.
+
+    None if this is better taken as a whole.
     """
     a, b = [x if isinstance(x, Traced) else np.asarray(x) for x in args[:2]]
     rest, options = (
@@ -59,8 +60,9 @@ def _terms(
     options: dict[str, Any],
     value: Any,
 ) -> tuple[Any, Any, Any] | None:
-    """Of each term of all sums the numbers of its result and of its factors in a and b; None if
-    there are too many terms.
+    """Of each term of all sums the numbers of its result and of its factors in a and b.
+
+    None if there are too many terms.
 
     `[x0, x1] @ [y0, y1]` has the terms `([0, 0], [0, 1], [0, 1])`. Terms with a zero in a plain
     matrix a are left out.

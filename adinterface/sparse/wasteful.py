@@ -44,8 +44,9 @@ def warn_if_wasteful(name: str, matrix: str, blocks: Sequence[Any]) -> None:
 
 
 def _some(block: Any, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """The entries at these places; None where they cannot be read. The engine copies these entries
-    only, not the block.
+    """The entries at these places; None where they cannot be read.
+
+    The engine copies these entries only, not the block.
     """
     library = handler_of(block)
     if not isinstance(library, Library) or library.traced(block):

@@ -159,8 +159,9 @@ class GradientCheck(Verdict):
 
     @property
     def digits(self) -> int | None:
-        """To so many digits the slopes agree, at least, wherever they are right; None if they are
-        nowhere.
+        """To so many digits the slopes agree, at least, wherever they are right.
+
+        None if they are nowhere.
         """
         right = [check.relative for check in (*self.whole, *self.leaves) if check.status == "right"]
         return int(-math.log10(max(*right, 1e-16))) if right else None

@@ -71,8 +71,9 @@ class NeutralFinding:
 
 @dataclass(frozen=True, repr=False)
 class NeutralCheck(Verdict):
-    """The result of `check_neutral`. True if f runs everywhere and returns NumPy's numbers; prints
-    as a page of text.
+    """The result of `check_neutral`.
+
+    True if f runs everywhere and returns NumPy's numbers; prints as a page of text.
     """
 
     name: str
@@ -228,8 +229,9 @@ def _difference(numbers: list[Array], wanted: list[Array]) -> str:
 
 
 def _line_of(f: Callable[..., Any], trace: TracebackType | None) -> tuple[str, int, str]:
-    """File, number and code of the innermost line in the file of f; if there is none, of the
-    innermost outside packages.
+    """File, number and code of the innermost line in the file of f.
+
+    If there is none, of the innermost outside packages.
     """
     frames = traceback.extract_tb(trace)
     inner = inspect.unwrap(getattr(f, "func", f))

@@ -32,8 +32,9 @@ _EVERY = 10.0
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Choice:
-    """What `choose` found. Prints as the table of `compare`, with a recommendation below; a
-    notebook shows it as HTML.
+    """What `choose` found.
+
+    Prints as the table of `compare`, with a recommendation below; a notebook shows it as HTML.
 
     backend: the backend value to use; None if none ran, or if they disagree and it is unknown which
         is right.
@@ -137,8 +138,9 @@ class _Prepared:
 
 
 def _agreeing(report: Comparison) -> list[Measured]:
-    """All that ran, if they agree; otherwise the engines that finite differences confirm, if these
-    agree.
+    """All that ran, if they agree.
+
+    Otherwise the engines that finite differences confirm, if these agree.
     """
     ran = [m for m in report.backends if m.error is None]
     if report.note:  # f does not repeat its value

@@ -176,8 +176,9 @@ class _Call:
     def numbers(
         self, f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...]
     ) -> tuple[Any, dict[str, Array]]:
-        """A result, and its numbers by path, such as `gradient[0]['w']`; a map is applied once, in
-        a random direction.
+        """A result, and its numbers by path, such as `gradient[0]['w']`.
+
+        A map is applied once, in a random direction.
         """
         result, numbers = self.operator(f, backend, *args, **self.kwargs), dict[str, Array]()
         # An operator that is not this package's may return a named tuple.
@@ -289,8 +290,9 @@ def _without_maps(result: Any) -> Any:
 def _with_kinks(
     call: _Call, report: Comparison, functions: Mapping[AutoBackend, Callable[..., Any]]
 ) -> Comparison:
-    """The report with the leaves at a kink of f marked; or with a note, if f does not repeat its
-    value.
+    """The report with the leaves at a kink of f marked.
+
+    Or with a note, if f does not repeat its value.
     """
     reference, row = report.reference, call.row
     if (

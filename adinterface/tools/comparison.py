@@ -24,8 +24,9 @@ _UNDECIDED = (
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparison(Verdict):
-    """What `compare` found. True if all backends agree. Prints as a table, shows itself in a
-    notebook, and plots.
+    """What `compare` found.
+
+    True if all backends agree. Prints as a table, shows itself in a notebook, and plots.
 
     operator: the operator's name.
     backends: what each backend did, in the order given.
@@ -53,8 +54,9 @@ class Comparison(Verdict):
 
     @property
     def verdict(self) -> Outcome:
-        """`"right"` if the backends agree; `"undecided"` if rounding explains each difference, or f
-        draws; else `"wrong"`.
+        """`"right"` if the backends agree.
+
+        `"undecided"` if rounding explains each difference, or f draws; else `"wrong"`.
         """
         if self.agree():
             return "right"
@@ -91,6 +93,7 @@ class Comparison(Verdict):
         self, *, rtol: float | None = None, atol: float | None = None
     ) -> Iterator[tuple[Measured, LeafDifference, float]]:
         """The leaves that do not agree: backend, leaf, and the difference that would be allowed.
+
         See `agree`.
         """
         for measured in self.backends:
@@ -124,8 +127,9 @@ class Comparison(Verdict):
         return atol + (relative if rtol is None else rtol) * scale
 
     def against(self, backend: AutoBackend) -> Comparison:
-        """The same measurements with another backend as the reference. Kinks are not looked for
-        again.
+        """The same measurements with another backend as the reference.
+
+        Kinks are not looked for again.
 
         Raises KeyError if this backend was not compared, ValueError if it failed.
         """
@@ -204,7 +208,8 @@ def takes_differences(backend: AutoBackend) -> bool:
 
 
 def known_error(backend: AutoBackend, order: int, eps: float) -> float:
-    """How exact a backend says that its derivatives are, relative to the largest number; 0 if they
-    are as exact as f.
+    """How exact a backend says that its derivatives are, relative to the largest number.
+
+    0 if they are as exact as f.
     """
     return max([find(each).relative_error(order, eps) for each in engines_of(backend)])

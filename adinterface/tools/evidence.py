@@ -294,7 +294,8 @@ def _noises(looks: Sequence[Look]) -> list[float]:
 
 
 def kink_among(looks: Sequence[Look], count: int = 3) -> Look | None:
-    """The pair of evaluations that shows a kink, among pairs from the longest step to the shortest;
+    """The pair of evaluations that shows a kink, among pairs from the longest step to the shortest.
+
     None if f is smooth.
 
     The slopes ahead and behind differ by `h f''` where f is smooth, so the difference falls with

@@ -46,8 +46,9 @@ def named_leaves(value: Any, root: str) -> Iterator[tuple[str, Leaf]]:
 
 
 def taken_apart(args: Iterable[Any]) -> tuple[list[Structure], list[Leaf]]:
-    """The arguments of f as structures and leaves. An integer that is an argument of its own is
-    differentiated, too.
+    """The arguments of f as structures and leaves.
+
+    An integer that is an argument of its own is differentiated, too.
     """
     leaves: list[Leaf] = []
     return [flatten(arg, f"args[{i}]", leaves, alone=True)[0] for i, arg in enumerate(args)], leaves
@@ -63,8 +64,9 @@ def differentiated_paths(structures: Iterable[Structure]) -> list[str]:
 
 
 def native_leaves(structures: Iterable[Structure], args: Iterable[Any]) -> list[Any]:
-    """The differentiated leaves of `args`, as f got them from an engine. structures: of the user's
-    arguments.
+    """The differentiated leaves of `args`, as f got them from an engine.
+
+    structures: of the user's arguments.
     """
     return [leaf for structure, arg in zip(structures, args) for leaf in _native(structure, arg)]
 

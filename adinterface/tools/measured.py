@@ -125,8 +125,9 @@ def label(backend: AutoBackend) -> str:
 
 
 def listed(call: str, backends: Any, *, empty: bool = False) -> list[AutoBackend]:
-    """The backends that a call got as a list. Raises BackendError for anything else, without
-    `empty` for an empty one, too.
+    """The backends that a call got as a list.
+
+    Raises BackendError for anything else, without `empty` for an empty one, too.
     """
     if isinstance(backends, AutoBackend):
         raise BackendError(f"{call}: backends must be a list; write [{label(backends)}].")

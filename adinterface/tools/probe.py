@@ -34,8 +34,9 @@ Direction = Mapping[int, Array]
 
 
 class Probe:
-    """f at a point and around it. It gets what `AutoFiniteDifferences(native=backend)` would hand
-    it.
+    """f at a point and around it.
+
+    It gets what `AutoFiniteDifferences(native=backend)` would hand it.
     """
 
     #: Evaluates f with ignored values fixed at the point.
@@ -125,8 +126,9 @@ class Probe:
             return look_at(values, step, slope, self.epsilon * max(map(abs, values)))
 
     def in_double_precision(self) -> Probe | None:
-        """The same with all arrays in double precision, those that f captures included; None if f
-        computes something else.
+        """The same with all arrays in double precision, those that f captures included.
+
+        None if f computes something else.
         """
         if self.epsilon < 1e-10 or not np.isfinite(self.value):
             return None

@@ -43,8 +43,9 @@ def zeros_like(tree: Any) -> Any:
 
 @untraced
 def add(a: Any, b: Any) -> Any:
-    """a + b, leaf by leaf; where b has None, a's leaf. The leaves keep the type and dtype that they
-    have in a.
+    """a + b, leaf by leaf; where b has None, a's leaf.
+
+    The leaves keep the type and dtype that they have in a.
 
     Nothing is broadcast. Raises TreeError, with the path, where b has another structure or shape,
     or is complex and a is real.
@@ -311,8 +312,9 @@ def in_one_library(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def joined(x: Any, y: Any, dtype: str | None = None) -> tuple[Any, Any]:
-    """Two numbers or arrays in one library: in that of the first, or of what is traced. Without
-    `dtype` each keeps its own.
+    """Two numbers or arrays in one library: in that of the first, or of what is traced.
+
+    Without `dtype` each keeps its own.
 
     Raises ConversionError where two engines trace them.
     """

@@ -107,8 +107,9 @@ def leaves_with_path(tree: Any) -> list[tuple[str, Any]]:
 
 
 class TreeStructure:
-    """What is left of a tree without the leaves that can have a gradient; equal for trees that
-    differ in these alone.
+    """What is left of a tree without the leaves that can have a gradient.
+
+    Equal for trees that differ in these alone.
     """
 
     def __init__(self, tree: Any):

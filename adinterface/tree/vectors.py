@@ -103,8 +103,9 @@ class _Place:
 
 
 def _places(active: Sequence[Leaf], shared: bool) -> list[int]:
-    """For each leaf the number of its part of the vector; with `shared` one number for an array at
-    several places.
+    """For each leaf the number of its part of the vector.
+
+    With `shared` one number for an array at several places.
     """
     known: dict[Any, int] = {}
     # Equal Python numbers may be one object without being one variable.

@@ -27,8 +27,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def table(argv: list[str], catalogue: str = Selection.catalogue, writers: Writers = WRITERS) -> int:
-    """Run scenarios times checks. catalogue: the module whose `SCENARIOS` are run. writers: what a
-    run can be written as.
+    """Run scenarios times checks.
+
+    catalogue: the module whose `SCENARIOS` are run. writers: what a run can be written as.
     """
     options = _parser(writers).parse_args(argv)
     known: tuple[Scenario, ...] = importlib.import_module(catalogue).SCENARIOS

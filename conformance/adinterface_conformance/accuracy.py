@@ -49,8 +49,9 @@ def differentiates(backend: AutoBackend) -> bool:
 
 @functools.lru_cache(maxsize=64)
 def does_not_nest(backend: AutoBackend) -> str:
-    """The words in which the backend refuses derivatives of its own derivatives; empty if it takes
-    them.
+    """The words in which the backend refuses derivatives of its own derivatives.
+
+    Empty if it takes them.
 
     Another error is no refusal: the checks of nested derivatives run, and show it.
     """
@@ -80,8 +81,9 @@ def tolerance(backend: AutoBackend, order: int, rtol: float, dtypes: Iterable[st
 
 
 def _told(backend: AutoBackend, order: int, dtypes: list[str]) -> float | None:
-    """The accuracy of the differences as the engine states it; None if it takes none or states
-    none.
+    """The accuracy of the differences as the engine states it.
+
+    None if it takes none or states none.
     """
     engine = find(backend)
     return (

@@ -69,14 +69,16 @@ class Arguments:
 
     @property
     def first_array(self) -> Any:
-        """The differentiated leaf that decides the library of other results; a NumPy array if there
-        is none.
+        """The differentiated leaf that decides the library of other results.
+
+        A NumPy array if there is none.
         """
         return next((leaf for leaf in self.leaves if handler_of(leaf) is not PYTHON), np.zeros(()))
 
     def with_leaves(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments of f with these numbers for the differentiated leaves; arrays are
-        copies.
+        """The arguments of f with these numbers for the differentiated leaves.
+
+        Arrays are copies.
         """
         entries = iter([np.array(leaf)[()] for leaf in leaves])
 
@@ -87,8 +89,9 @@ class Arguments:
         return args, {name: unwrapped(value) for name, value in self.kwargs.items()}
 
     def mistaken(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, prepared: bool) -> str:
-        """The errors in the types, shapes and fixed values that f got; empty if they are those of
-        the call.
+        """The errors in the types, shapes and fixed values that f got.
+
+        Empty if they are those of the call.
         """
         if len(args) != len(self.args) or set(kwargs) != set(self.kwargs):
             return f"f got {len(args)} arguments and the keywords {sorted(kwargs)}"
@@ -201,8 +204,9 @@ def _side_by_side(
 def _received(
     arguments: Arguments, prepared: bool, mine: Any, got: Any, path: str, constant: bool
 ) -> None:
-    """A leaf that f got. A floating number must have the passed dtype and shape; other values must
-    be equal.
+    """A leaf that f got.
+
+    A floating number must have the passed dtype and shape; other values must be equal.
     """
     number = is_number(mine) and type(mine) not in (int, bool)
     if not number or (constant and not prepared and type(mine) in (float, complex)):

@@ -209,8 +209,9 @@ class Case:
         return seed if seed is not None else self.as_cotangent(self.codirection("seed"))
 
     def seed_leaves(self) -> list[Any]:
-        """The numbers of the seed, one for each leaf of the value that has a derivative; None is
-        zero.
+        """The numbers of the seed, one for each leaf of the value that has a derivative.
+
+        None is zero.
         """
         known = dict(leaves_of(self.seed, ""))
         places = [path for path, leaf in leaves_of(self.value, "") if has_derivative(leaf)]
@@ -262,8 +263,9 @@ class Case:
         return operator(f, self.backend, *args, **kwargs)
 
     def parts(self, result: Any) -> dict[str, Any]:
-        """The result of an operator, field by field; a map is applied to the seed or tangents of
-        the scenario.
+        """The result of an operator, field by field.
+
+        A map is applied to the seed or tangents of the scenario.
         """
         names = list(self.forms)
         if len(names) == 1:
@@ -413,8 +415,9 @@ def quiet() -> Iterator[None]:
 
 @functools.lru_cache(maxsize=64)
 def warm_up(backend: AutoBackend) -> tuple[str, ...]:
-    """Make a first call, and return the global state that it changed. Changes by the import of the
-    engine do not count.
+    """Make a first call, and return the global state that it changed.
+
+    Changes by the import of the engine do not count.
     """
     for each in pair_of(backend):
         backend_class(each.name)

@@ -121,8 +121,9 @@ class Check(NamedTuple):
     def applies(
         self, scenario: Scenario, backend: AutoBackend, *, everything: bool = False
     ) -> bool:
-        """Whether the law is to be checked for this scenario; with `everything` also where a sample
-        would do.
+        """Whether the law is to be checked for this scenario.
+
+        With `everything` also where a sample would do.
         """
         return (
             not self.unasked(backend)
@@ -603,8 +604,9 @@ def _native(library: Library, leaf: Any) -> Any:
 
 @check(share=4)
 def prepared(case: Case) -> None:
-    """A call prepared for other numbers returns the result of a plain one, for no more evaluations;
-    a compiler refuses branches.
+    """A call prepared for other numbers returns the result of a plain one, for no more evaluations.
+
+    A compiler refuses branches.
 
     Earlier results stay unchanged, also when the caller writes into the arrays that it passed.
     """
@@ -817,8 +819,9 @@ def interrupts(case: Case) -> None:
 
 
 def _raised(case: Case, error: BaseException) -> tuple[BaseException, BaseException | None]:
-    """The error that f raises at its end, and the error of the call. Raises AssertionError if it
-    leaves state.
+    """The error that f raises at its end, and the error of the call.
+
+    Raises AssertionError if it leaves state.
     """
     error.add_note("f's own note")
 

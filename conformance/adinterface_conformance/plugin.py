@@ -95,8 +95,9 @@ def _adinterface_backend(request: pytest.FixtureRequest) -> Any:
 # a backend is a value: hypothesis refuses fixtures that are made for each test
 @pytest.fixture(scope="session")
 def adinterface_backend(_adinterface_backend: AutoBackend) -> AutoBackend:
-    """Each installed backend in turn, with its default options (`AutoX()`); see
-    --adinterface-backends.
+    """Each installed backend in turn, with its default options (`AutoX()`).
+
+    See --adinterface-backends.
     """
     return _adinterface_backend
 
@@ -137,8 +138,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _marks(
     item: pytest.Item,
 ) -> tuple[dict[str, tuple[pytest.MarkDecorator, ...]], set[str] | None]:
-    """What the markers say of each backend, and which are wanted; the nearest to the test
-    decides.
+    """What the markers say of each backend, and which are wanted.
+
+    The nearest to the test decides.
     """
     marks: dict[str, tuple[pytest.MarkDecorator, ...]] = {}
     only: set[str] | None = None

@@ -1,5 +1,6 @@
-"""Processes that run scenarios for the runner. One that crashes, or takes too long, costs its own
-scenario alone.
+"""Processes that run scenarios for the runner.
+
+One that crashes, or takes too long, costs its own scenario alone.
 """
 
 from __future__ import annotations

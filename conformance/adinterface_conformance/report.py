@@ -14,8 +14,9 @@ from .runner import Run
 
 
 class JsonFile:
-    """All outcomes and the platform. The file is valid JSON after each `add`, because a run may be
-    killed.
+    """All outcomes and the platform.
+
+    The file is valid JSON after each `add`, because a run may be killed.
     """
 
     def __init__(self, path: Path, run: Run, options: dict[str, Any]):
@@ -55,8 +56,9 @@ class JsonFile:
 
 
 def read_json(path: Path, fresh: Run, options: dict[str, Any]) -> Run:
-    """The outcomes of a stopped run. Raises ValueError for the file of another run, and for other
-    files.
+    """The outcomes of a stopped run.
+
+    Raises ValueError for the file of another run, and for other files.
     """
     try:
         data = json.loads(path.read_text())
@@ -79,8 +81,9 @@ def read_json(path: Path, fresh: Run, options: dict[str, Any]) -> Run:
 
 
 def write_junit(run: Run, path: Path) -> None:
-    """One suite for each backend, one case for each check; known failures are skipped cases with
-    their reason.
+    """One suite for each backend, one case for each check.
+
+    Known failures are skipped cases with their reason.
     """
     suites = ElementTree.Element(
         "testsuites", name="adinterface conformance", time=f"{run.seconds:.3f}"

@@ -61,8 +61,9 @@ class Run:
 
 
 def backend_from(text: str) -> AutoBackend:
-    """The value of `AutoMine`, `AutoMine()` or `AutoMine(mode="forward")`; no other code is
-    evaluated.
+    """The value of `AutoMine`, `AutoMine()` or `AutoMine(mode="forward")`.
+
+    No other code is evaluated.
 
     Raises ValueError for anything else.
     """
@@ -103,8 +104,9 @@ def _value(node: ast.expr) -> Any:
 
 
 def matching(scenarios: Iterable[Scenario], patterns: Sequence[str]) -> list[Scenario]:
-    """The scenarios whose name, family, operator or tag matches one of the patterns; all if there
-    is none.
+    """The scenarios whose name, family, operator or tag matches one of the patterns.
+
+    All if there is none.
     """
     return [
         scenario
@@ -157,8 +159,9 @@ class Selection:
         )
 
     def pieces(self) -> list[Selection]:
-        """Selections of one backend and one scenario each. A process that gets neighbours finds
-        more of them compiled.
+        """Selections of one backend and one scenario each.
+
+        A process that gets neighbours finds more of them compiled.
         """
         return [
             replace(self, backends=(backend,), scenarios=(name,))
@@ -299,8 +302,9 @@ def show(
     console: Any = None,
     save: Save = lambda outcomes: None,
 ) -> Run:
-    """Run the selection with a live table and a progress bar; without rich, as plain text. What is
-    not green is told at the end, by kind.
+    """Run the selection with a live table and a progress bar; without rich, as plain text.
+
+    What is not green is told at the end, by kind.
 
     done: the outcomes of a resumed run. save: called with the outcomes of each finished scenario.
     """

@@ -1,5 +1,6 @@
-"""A scenario: one function at one point, as data. The laws that every engine must satisfy are in
-`checks`.
+"""A scenario: one function at one point, as data.
+
+The laws that every engine must satisfy are in `checks`.
 """
 
 from __future__ import annotations

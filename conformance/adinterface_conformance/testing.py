@@ -21,8 +21,9 @@ _NUMBERS, _LEAVES = 6, 8
 
 
 class KinkWarning(UserWarning):
-    """Backends differ at a kink of f. None is wrong, but f has no derivative at the point of the
-    test.
+    """Backends differ at a kink of f.
+
+    None is wrong, but f has no derivative at the point of the test.
     """
 
 

@@ -68,8 +68,9 @@ def describe(value: Any) -> str:
 
 
 def has_derivative(leaf: Any, argument: Any = None) -> bool:
-    """Whether a leaf has a derivative. argument: the argument that the leaf is in, or that it is
-    itself.
+    """Whether a leaf has a derivative.
+
+    argument: the argument that the leaf is in, or that it is itself.
     """
     handler = handler_of(leaf, scan=False)
     return isinstance(handler, Library) and is_differentiated(
@@ -98,8 +99,9 @@ def leaves_inside(tree: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def mapped(change: Callable[[Any], Any], tree: Any, *, derivative: bool = False) -> Any:
-    """The tree with `change(leaf)` at every place that is no node; with `derivative` as its
-    gradient is built.
+    """The tree with `change(leaf)` at every place that is no node.
+
+    With `derivative` as its gradient is built.
     """
     handler = handler_of(tree, scan=False)
     if not isinstance(handler, NodeType):
@@ -127,8 +129,9 @@ def floating(tree: Any) -> list[Any]:
 
 
 def nodes(template: Any, result: Any, path: str) -> Iterator[tuple[Any, Any, str]]:
-    """Two trees side by side: pairs of leaves with their path. Raises AssertionError where their
-    nodes differ.
+    """Two trees side by side: pairs of leaves with their path.
+
+    Raises AssertionError where their nodes differ.
     """
     handler = handler_of(template, scan=False)
     if not isinstance(handler, NodeType):
@@ -196,8 +199,9 @@ def assert_numbers(
 
 
 def assert_close(got: Any, wanted: Any, path: str, rtol: float, scale: float | None = None) -> None:
-    """Trees of numbers; other values must be equal. `wanted` may be less specific about types than
-    the result.
+    """Trees of numbers; other values must be equal.
+
+    `wanted` may be less specific about types than the result.
     """
     handler = handler_of(got, scan=False)
     if isinstance(handler, Library):

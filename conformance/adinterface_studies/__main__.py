@@ -1,5 +1,6 @@
-"""`python -m adinterface_studies STUDY`: a table or a measurement of this project; `--help` lists
-them.
+"""`python -m adinterface_studies STUDY`: a table or a measurement of this project.
+
+`--help` lists them.
 """
 
 from __future__ import annotations

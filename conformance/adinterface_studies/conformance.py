@@ -17,8 +17,9 @@ def main(argv: list[str]) -> int:
 
 
 def write_markdown(run: Run, path: Path) -> None:
-    """How many of the scenarios each backend passes, by check and by family; what is known to fail,
-    with the reason.
+    """How many of the scenarios each backend passes, by check and by family.
+
+    What is known to fail, with the reason.
     """
     lines = [*_counted(run, "check"), "", *_counted(run, "family")]
     known = dict.fromkeys(

@@ -34,8 +34,9 @@ def _backend(text: str) -> AutoBackend:
 
 
 def backends(chosen: Sequence[AutoBackend], *, reverse: bool = False) -> list[AutoBackend]:
-    """Those that are chosen, or else all that are installed; reverse: and that have a reverse
-    mode.
+    """Those that are chosen, or else all that are installed.
+
+    Reverse: and that have a reverse mode.
     """
     return [*chosen] or [
         each for each in installed_backends() if not reverse or "pullback" in find(each).gives

@@ -119,8 +119,9 @@ def buffered() -> list[tuple[str, str]]:
 
 
 def by_argument(result: str, most: int = 4, buffers: bool = True) -> list[Row]:
-    """Every combination of argument types, and a loose row for more arguments; before them those
-    with buffers.
+    """Every combination of argument types, and a loose row for more arguments.
+
+    Before them those with buffers.
     """
     rows = [
         Row(parameters, result.format(gradients)) for parameters, gradients in buffered() if buffers

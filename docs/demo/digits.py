@@ -83,8 +83,9 @@ class Chain:
 
 
 def loss(model: Chain, images: Any, targets: Any) -> Any:
-    """The mean softmax cross entropy; `targets` has a row for each image, with a one at its
-    digit.
+    """The mean softmax cross entropy.
+
+    `targets` has a row for each image, with a one at its digit.
     """
     scores = model(images)
     xp = array_namespace(scores)
@@ -150,8 +151,9 @@ def train(
     steps: int,
     tick: Callable[[], None] = lambda: None,
 ) -> Training:
-    """Stochastic gradient descent with momentum; the minibatches depend on nothing but the number
-    of the step.
+    """Stochastic gradient descent with momentum.
+
+    The minibatches depend on nothing but the number of the step.
     """
     random = np.random.default_rng(1)
     velocity = tree.zeros_like(model)
@@ -176,8 +178,9 @@ def train(
 
 
 class Row(NamedTuple):
-    """What the table says of one backend; finite differences check the gradient only, and do not
-    train.
+    """What the table says of one backend.
+
+    Finite differences check the gradient only, and do not train.
     """
 
     backend: AutoBackend

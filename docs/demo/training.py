@@ -150,8 +150,9 @@ def curves(
     backends: tuple[AutoBackend, ...] = BACKENDS,
     report: Callable[[str], None] = print,
 ) -> Curves:
-    """The loss after each step, by network and title, and by backend; and of the first backend from
-    the moved start.
+    """The loss after each step, by network and title, and by backend.
+
+    And of the first backend from the moved start.
     """
     data, found = digits(samples), Curves()
     for (name, title), (train, decay) in CASES.items():

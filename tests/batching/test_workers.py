@@ -1,5 +1,6 @@
-"""Evaluations of f on the workers of an executor: threads, processes, machines; the same to the
-last bit as without.
+"""Evaluations of f on the workers of an executor: threads, processes, machines.
+
+The same to the last bit as without.
 """
 
 import concurrent.futures

@@ -755,8 +755,9 @@ RIGHT = adinterface.prepare
 
 
 def preparing(call):
-    """`call(fast, first, operator, f, backend, args, kwargs)` for a prepared call; first: the
-    arguments of its first call.
+    """`call(fast, first, operator, f, backend, args, kwargs)` for a prepared call.
+
+    First: the arguments of its first call.
     """
 
     def prepare(operator, f, backend, *example, **example_kwargs):

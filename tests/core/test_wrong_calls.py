@@ -99,8 +99,9 @@ ROWS = []
 
 
 def rows(cls, engines, **table):
-    """Add rows `name=(call of a backend, words)` for each of these engines; `<an>` is what its
-    array is called.
+    """Add rows `name=(call of a backend, words)` for each of these engines.
+
+    `<an>` is what its array is called.
     """
     for name, (call, words) in table.items():
         for engine in engines.split():

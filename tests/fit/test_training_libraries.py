@@ -40,8 +40,9 @@ def sgd():
 
 
 def trained(loss, model, state, data, *, whole):
-    """Losses, the model and its state after the steps; a state that the loss returns goes into the
-    next call.
+    """Losses, the model and its state after the steps.
+
+    A state that the loss returns goes into the next call.
     """
     optimiser, losses = from_optax(sgd()), []
     training = Training(loss, AutoJax(), optimiser, model) if whole else None

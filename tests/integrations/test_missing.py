@@ -1,5 +1,6 @@
-"""An integration without its package says how to install it. These tests need none of the
-packages.
+"""An integration without its package says how to install it.
+
+These tests need none of the packages.
 """
 
 import importlib

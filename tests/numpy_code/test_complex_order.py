@@ -1,5 +1,6 @@
-"""NumPy orders complex numbers by the real part and then by the imaginary one; the Array API has no
-order for them.
+"""NumPy orders complex numbers by the real part and then by the imaginary one.
+
+The Array API has no order for them.
 """
 
 import numpy as np

@@ -246,8 +246,9 @@ def _derivatives_of_both_orders_in_both_modes(expression, backend):
 @disconnected
 @pytest.mark.parametrize("theme", [*SMOOTH, *SPECIAL])
 def test_jax_compiles_a_theme_and_has_numpys_values_and_gradients(theme):
-    """One compilation for all expressions of a theme; each expression by itself is what the table
-    is for.
+    """One compilation for all expressions of a theme.
+
+    Each expression by itself is what the table is for.
     """
     rows = [
         row for row in expressions((SMOOTH | SPECIAL)[theme]) if not VALUE_DEPENDENT.search(row)

@@ -1,5 +1,6 @@
-"""What NumPy code cannot do on an engine says so word for word, and what to write instead; no
-gradient is dropped.
+"""What NumPy code cannot do on an engine says so word for word, and what to write instead.
+
+No gradient is dropped.
 """
 
 import linecache
@@ -42,8 +43,9 @@ LEFT = (
 
 
 def refused(message):
-    """In a message, {engine} stands for the engine's name; each begins with the name of
-    numpy_function.
+    """In a message, {engine} stands for the engine's name.
+
+    Each begins with the name of numpy_function.
     """
 
     if message.endswith("drop its gradient."):

@@ -1,5 +1,6 @@
-"""`numpy_function` with every operator, on trees, nested, compiled; the wrappers behave as NumPy's
-arrays do.
+"""`numpy_function` with every operator, on trees, nested, compiled.
+
+The wrappers behave as NumPy's arrays do.
 """
 
 import copy

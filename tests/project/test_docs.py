@@ -49,8 +49,9 @@ OPENING = re.compile(r"^```(?P<kind>[^\n`]*)\n(?P<text>.*?)^```$", re.M | re.S)
 
 
 class Shown(NamedTuple):
-    """A text, at a line; the expression that gives it, from a comment in front of it, if there is
-    one.
+    """A text, at a line.
+
+    The expression that gives it, from a comment in front of it, if there is one.
     """
 
     expression: str | None

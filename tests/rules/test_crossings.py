@@ -300,8 +300,9 @@ def test_scalar_rules_broadcast_and_refuse_a_wrong_number():
 
 @each_engine
 def test_its_own_engine_gives_it_arrays_that_the_engine_takes(backend):
-    """f is differentiated as it is written there, beside NumPy arrays and numbers; torch takes
-    tensors alone.
+    """f is differentiated as it is written there, beside NumPy arrays and numbers.
+
+    Torch takes tensors alone.
     """
     seen = []
 

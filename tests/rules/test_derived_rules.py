@@ -363,8 +363,9 @@ def test_second_derivatives_through_a_hook_are_those_of_the_gradient(backend, sl
 
 @each_engine
 def test_a_hook_that_is_not_linear_is_never_transposed(backend):
-    """In reverse, f has the gradient 9 x^4 + cos x; three such numbers have a Jacobian of three
-    such rows.
+    """In reverse, f has the gradient 9 x^4 + cos x.
+
+    Three such numbers have a Jacobian of three such rows.
     """
     point, backend = 0.7, type(backend)(mode="reverse")
 

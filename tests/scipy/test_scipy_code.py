@@ -1,5 +1,6 @@
-"""SciPy's functions on every engine, `adinterface.scipy`: values, both modes, second order;
-identities; what is refused.
+"""SciPy's functions on every engine, `adinterface.scipy`: values, both modes, second order.
+
+Identities; what is refused.
 """
 
 import subprocess
@@ -424,8 +425,9 @@ def of_both_parts(name):
 @pytest.mark.parametrize("name", OF_COMPLEX)
 @each_engine
 def test_functions_of_complex_numbers(name, backend):
-    """Which engines have for real numbers alone, or not at all; by the real and by the imaginary
-    part.
+    """Which engines have for real numbers alone, or not at all.
+
+    By the real and by the imaginary part.
     """
     f, x, y = of_both_parts(name), np.array([0.6, 1.4]), np.array([0.3, -0.2])
     found, wanted = (

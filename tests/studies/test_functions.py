@@ -1,5 +1,6 @@
-"""Every function of the Array API standard on every engine: its value, both modes, second order;
-and the checks' teeth.
+"""Every function of the Array API standard on every engine: its value, both modes, second order.
+
+And the checks' teeth.
 """
 
 import re

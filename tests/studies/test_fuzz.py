@@ -1,5 +1,6 @@
-"""Random programs: what is planted into an engine is found and shrunk; blocks and statements are
-right or refused.
+"""Random programs: what is planted into an engine is found and shrunk.
+
+Blocks and statements are right or refused.
 """
 
 import contextlib

@@ -20,8 +20,9 @@ Maker = Callable[[Random, str], tuple[Any, ...]]
 
 
 class Row(NamedTuple):
-    """A function; whether it is meant for float64 alone; the backends that can evaluate it, and in
-    which mode.
+    """A function.
+
+    Whether it is meant for float64 alone; the backends that can evaluate it, and in which mode.
     """
 
     make: Maker

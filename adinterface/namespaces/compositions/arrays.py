@@ -156,8 +156,9 @@ def matrix_transpose(xp: Any, x: Any, /) -> Any:
 
 @composition
 def take(xp: Any, x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """Negative indices count from the end. They are made non-negative, because some engines clamp
-    them.
+    """Negative indices count from the end.
+
+    They are made non-negative, because some engines clamp them.
     """
     if axis is None:
         if len(x.shape) != 1:

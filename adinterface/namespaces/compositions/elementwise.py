@@ -150,8 +150,9 @@ def log1p(xp: Any, x: Any, /) -> Any:
 
 @composition
 def exp(xp: Any, x: Any, /) -> Any:
-    """A power of e, which is rounded; the factor corrects that. Where the clipped x matters, the
-    power is zero or infinite.
+    """A power of e, which is rounded; the factor corrects that.
+
+    Where the clipped x matters, the power is zero or infinite.
     """
     if is_complex(xp, x):
         return xp.exp(xp.real(x)) * (xp.cos(xp.imag(x)) + 1j * xp.sin(xp.imag(x)))

@@ -203,8 +203,9 @@ def linalg_eigvalsh(xp: Any, x: Any, /) -> Any:
 
 @composition
 def linalg_pinv(xp: Any, x: Any, /, *, rtol: Any = None) -> Any:
-    """For full rank: (x' x)^-1 x' or x' (x x')^-1. Raises TypeError for `rtol`, which asks for a
-    truncated inverse.
+    """For full rank: (x' x)^-1 x' or x' (x x')^-1.
+
+    Raises TypeError for `rtol`, which asks for a truncated inverse.
     """
     if rtol is not None:
         raise TypeError("linalg.pinv: the composition takes matrices of full rank, without rtol.")

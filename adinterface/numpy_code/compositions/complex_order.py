@@ -56,8 +56,9 @@ def _first(xp: ModuleType, mask: Array) -> Array:
 
 
 def place(xp: ModuleType, a: Array, largest: bool) -> Array:
-    """Where along the last axis the largest or the smallest is; the first nan, where there is
-    one.
+    """Where along the last axis the largest or the smallest is.
+
+    The first nan, where there is one.
     """
     real, imag = _parts(xp, a if largest else -a)
     # Of equal real parts, all of which may be -inf, the largest imaginary part, which may be -inf,

@@ -131,8 +131,9 @@ def _holds_native(values: Any) -> bool:
 
 
 def promoted(xp: ModuleType, *values: Any) -> list[Array]:
-    """The values as arrays of the dtype in which NumPy computes with them; Python numbers are
-    weak.
+    """The values as arrays of the dtype in which NumPy computes with them.
+
+    Python numbers are weak.
     """
     alike = _alike(xp, values)
     if alike is not None:
@@ -229,8 +230,9 @@ def counted_in_full(xp: ModuleType, *values: Any) -> list[Array]:
 
 
 def broadcast(xp: ModuleType, *arrays: Array) -> list[Array]:
-    """NumPy's broadcasting; each array is handled separately, so that only its own shape is
-    read.
+    """NumPy's broadcasting.
+
+    Each array is handled separately, so that only its own shape is read.
     """
     shape = np.broadcast_shapes(*[x.shape for x in arrays])
     return [x if tuple(x.shape) == shape else xp.broadcast_to(x, shape) for x in arrays]
@@ -287,8 +289,9 @@ def positions(shape: Any) -> np.ndarray[Any, Any]:
 
 
 def gathered(xp: ModuleType, x: Array, places: np.ndarray[Any, Any]) -> Array:
-    """The elements of x at the places to which NumPy has moved their numbers; 0 where there is
-    none.
+    """The elements of x at the places to which NumPy has moved their numbers.
+
+    0 where there is none.
 
     So NumPy itself defines each function that only moves elements.
     """

@@ -46,8 +46,9 @@ def _spelled_out(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
 
 
 def _explicit(subscripts: str, ranks: list[int]) -> tuple[list[list[str]], list[str]]:
-    """A name for each axis of the operands and of the result; those under an ellipsis are numbered
-    from the right.
+    """A name for each axis of the operands and of the result.
+
+    Those under an ellipsis are numbered from the right.
     """
     inputs, arrow, output = subscripts.partition("->")
     terms = inputs.split(",")

@@ -30,8 +30,9 @@ def with_deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
 
 
 def with_making_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]] | None:
-    """A function that makes the copy of f for a call, in which f can write to its arrays; None if f
-    writes to nothing.
+    """A function that makes the copy of f for a call, in which f can write to its arrays.
+
+    None if f writes to nothing.
     """
     from . import writing  # a late import: a program without writes need not load it
 
@@ -39,8 +40,9 @@ def with_making_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]
 
 
 def with_numbers(reached: dict[int, Any]) -> str | None:
-    """Replaces arrays of an engine in the user's objects by their numbers; returns a refusal if
-    some are unknown.
+    """Replaces arrays of an engine in the user's objects by their numbers.
+
+    Returns a refusal if some are unknown.
     """
     from . import kept
 

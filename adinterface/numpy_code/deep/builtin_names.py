@@ -142,8 +142,9 @@ def builtin_names(of: Of) -> dict[str, Any]:
 
 
 def super_(*args: Any) -> Any:
-    """super() from a replaced class continues with the original's bases; of a subclass of ndarray,
-    with their replacements.
+    """super() from a replaced class continues with the original's bases.
+
+    Of a subclass of ndarray, with their replacements.
     """
     if not args:
         frame = sys._getframe(1)

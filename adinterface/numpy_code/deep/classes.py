@@ -125,8 +125,9 @@ def can_stand_for(cls: type) -> bool:
 
 
 def runs_code(cls: type) -> bool:
-    """Whether objects of a class have code; those of any other class, such as sentinels, are not
-    replaced.
+    """Whether objects of a class have code.
+
+    Those of any other class, such as sentinels, are not replaced.
     """
     return any(
         _is_code(member)
@@ -299,8 +300,9 @@ def _hash(self: Any) -> int:
 
 
 def object_for(value: Any, cls: Any) -> Any:
-    """An object of the replaced class that shares the state of the value; None if that is
-    impossible.
+    """An object of the replaced class that shares the state of the value.
+
+    None if that is impossible.
     """
     if isinstance(value, _CONTAINERS):
         return None

@@ -57,8 +57,9 @@ class Compiled(_Around):
         return made(result)
 
     def _calling_back(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """With functions that hand it plain numbers: C code may print an error of theirs, or go on;
-        so it is refused then.
+        """With functions that hand it plain numbers: C code may print an error of theirs, or go on.
+
+        So it is refused then.
         """
         refused = False
 
@@ -118,8 +119,9 @@ class _Unknown(Exception):
 
 
 def settled(value: Any) -> Any:
-    """An engine's integers and bools, which have no derivative, as plain arrays; differentiated
-    arrays unchanged.
+    """An engine's integers and bools, which have no derivative, as plain arrays.
+
+    Differentiated arrays unchanged.
     """
     if (
         type(value) is NumpyArray

@@ -21,16 +21,18 @@ class Copying(Protocol):
         """The replacement of a value in the copy."""
 
     def stands_for_itself(self, value: Any) -> bool:
-        """Whether `of` returns the value itself; the copy then shares the variable of the
-        closure.
+        """Whether `of` returns the value itself.
+
+        The copy then shares the variable of the closure.
         """
 
     def globals_of(self, original: types.FunctionType) -> dict[str, Any]:
         """The globals of the copy."""
 
     def announce(self, original: types.FunctionType, copy: FunctionCopy) -> None:
-        """Record the copy. Called before the closure is copied, for functions that refer to
-        themselves.
+        """Record the copy.
+
+        Called before the closure is copied, for functions that refer to themselves.
         """
 
 

@@ -91,8 +91,9 @@ class _Search:
         self.refusal: str | None = None
 
     def inside(self, holder: Any, start: int = 0) -> None:
-        """Replaces arrays in a holder. start: where the entries begin that may be containers with
-        arrays.
+        """Replaces arrays in a holder.
+
+        start: where the entries begin that may be containers with arrays.
         """
         keys, values, assign = _entries(holder, type(holder))
         if not any(map(_may_hold, set(map(type, values)))):
@@ -121,8 +122,9 @@ class _Search:
         return value
 
     def _number(self, value: NumpyArray, holder: Any) -> Any:
-        """The number of an engine's array; itself, emptied, if that is unknown: any use of it is
-        refused.
+        """The number of an engine's array.
+
+        Itself, emptied, if that is unknown: any use of it is refused.
         """
         # of an engine, where it belongs to an inner derivative
         with contextlib.suppress(TypeError, RuntimeError):

@@ -149,8 +149,9 @@ _SINGLE = tuple(map(np.dtype, ("float16", "float32", "complex64")))
 
 
 def _double(x: Any) -> Any:
-    """A 0-d floating array in double precision, in which `math` computes; JAX has none in a
-    single-precision call.
+    """A 0-d floating array in double precision, in which `math` computes.
+
+    JAX has none in a single-precision call.
     """
     if not (type(x) is NumpyArray and not x.shape and x.dtype in _SINGLE):
         return x

@@ -30,8 +30,9 @@ class Same:
 
 
 def assembled(value: Any) -> Any:
-    """A list with engine arrays as one array, as NumPy takes lists; a list of plain arrays
-    unchanged.
+    """A list with engine arrays as one array, as NumPy takes lists.
+
+    A list of plain arrays unchanged.
     """
     value = arrays_in(value)
     if isinstance(value, (list, tuple)):

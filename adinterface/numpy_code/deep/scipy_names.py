@@ -45,8 +45,9 @@ _OF_LISTS = frozenset({"accumulate", "outer", "reduce", "reduceat"})
 
 
 def by_comparisons(real: Function) -> Function:
-    """A minimiser that moves among points by comparisons. It warns that the minimum has no
-    derivative.
+    """A minimiser that moves among points by comparisons.
+
+    It warns that the minimum has no derivative.
     """
 
     @functools.wraps(real)
@@ -117,8 +118,9 @@ def factor_of_covariance(real: Function) -> Function:
 
 
 def first_moments(real: Function) -> Function:
-    """scikit-learn's mean and variance of the old and the new data; of the new data alone if there
-    is no old.
+    """scikit-learn's mean and variance of the old and the new data.
+
+    Of the new data alone if there is no old.
 
     There scikit-learn divides zero by zero, and replaces the result.
     """

@@ -10,8 +10,9 @@ from ..array_like import ArrayHolder
 
 
 class Standing(type):
-    """The metaclass of such classes. They are subclasses of `_real`, the original, equal to it,
-    with its instances.
+    """The metaclass of such classes.
+
+    They are subclasses of `_real`, the original, equal to it, with its instances.
     """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:

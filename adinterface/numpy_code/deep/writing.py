@@ -38,8 +38,9 @@ def _numpy_view() -> types.ModuleType:
 
 
 class _Copies:
-    """The replacements of the values that functions of one module reach. Made for one call, or for
-    one name.
+    """The replacements of the values that functions of one module reach.
+
+    Made for one call, or for one name.
     """
 
     def __init__(self, module_globals: dict[str, Any]):
@@ -122,8 +123,9 @@ def _globals_of(original: dict[str, Any]) -> _Globals:
 
 
 def with_making_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]] | None:
-    """A function that makes the copy of f for a call; None if f's code writes to nothing, or cannot
-    be copied.
+    """A function that makes the copy of f for a call.
+
+    None if f's code writes to nothing, or cannot be copied.
     """
     if type(f) is types.FunctionType:
         return (

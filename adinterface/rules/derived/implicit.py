@@ -25,8 +25,9 @@ Solver = Callable[[Callable[[Any], Any], Any], Any]
 
 
 def root(f: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = None) -> Any:
-    """The x, with the shape and dtype of x0, for which `f(x, *args)` is zero; its derivatives with
-    respect to `args` are exact.
+    """The x, with the shape and dtype of x0, for which `f(x, *args)` is zero.
+
+    Its derivatives with respect to `args` are exact.
 
     f: neutral code, differentiable at the root; returns an array of x's shape. For complex x it
         need not be holomorphic.
@@ -54,8 +55,9 @@ def root(f: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = 
 
 
 def fixed_point(g: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = None) -> Any:
-    """The x, of the shape of x0, with `g(x, *args) = x`; its derivatives with respect to `args` are
-    exact.
+    """The x, of the shape of x0, with `g(x, *args) = x`.
+
+    Its derivatives with respect to `args` are exact.
 
     solver: `solver(h, x0)`, called with h(x) = g(x, *args) on NumPy arrays, returns the fixed
     point, for example `lambda h, x0: scipy.optimize.fixed_point(h, x0)`. Everything else is as for
@@ -111,8 +113,9 @@ _root._definition.name = "root"
 
 
 def _jacobian(f: Any, backend: Any, value: Any, args: tuple[Any, ...]) -> Any:
-    """The matrix of the derivative of f with respect to x; of real and imaginary parts, so that f
-    need not be holomorphic.
+    """The matrix of the derivative of f with respect to x.
+
+    Of real and imaginary parts, so that f need not be holomorphic.
     """
 
     def equation(x: Any) -> Any:

@@ -27,8 +27,9 @@ def linear_solve(
     solver: Callable[[Callable[[Any], Any], Any], Any],
     transposed: Callable[..., Any] | None = None,
 ) -> Any:
-    """The x with `matvec(x, *args) = b`, for a matvec that is linear in x; derivatives with respect
-    to b and args are exact.
+    """The x with `matvec(x, *args) = b`, for a matvec that is linear in x.
+
+    Derivatives with respect to b and args are exact.
 
     matvec: neutral code; takes and returns arrays of b's shape and dtype. What it captures is not
         differentiated.

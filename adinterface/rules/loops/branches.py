@@ -116,8 +116,9 @@ _KINDS = {bool: "bool", int: "integer", float: "real", complex: "complex"}
 
 
 class Seen(NamedTuple):
-    """One leaf of the result of a branch. A Python number takes the dtype of an array of its
-    kind.
+    """One leaf of the result of a branch.
+
+    A Python number takes the dtype of an array of its kind.
     """
 
     words: str

@@ -40,8 +40,9 @@ def captured(*functions: Callable[..., Any]) -> list[LoopLeaf]:
 
 
 def engine_among(leaves: Iterable[LoopLeaf], *functions: Callable[..., Any]) -> list[LoopLeaf]:
-    """As `captured`, if there is no array of an engine among the leaves of the loop; else
-    nothing.
+    """As `captured`, if there is no array of an engine among the leaves of the loop.
+
+    Else nothing.
     """
     plain = all(leaf.library in (NUMPY, PYTHON) for leaf in leaves)
     return captured(*functions) if plain else []

@@ -75,8 +75,9 @@ class Carry:
             raise Outgrown(dtypes=wider)
 
     def _wider(self, n: int, leaf: LoopLeaf | None) -> str | None:
-        """The dtype with which the loop must begin again for a Python number; None if the dtype is
-        right, or another error.
+        """The dtype with which the loop must begin again for a Python number.
+
+        None if the dtype is right, or another error.
         """
         current = self._kinds[n][0]
         if leaf is None:

@@ -1,5 +1,6 @@
-"""Matrices made of the elements of arrays. The SciPy functions are applied to indices, which say
-where each element goes.
+"""Matrices made of the elements of arrays.
+
+The SciPy functions are applied to indices, which say where each element goes.
 """
 
 from __future__ import annotations

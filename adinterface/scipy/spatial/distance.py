@@ -140,8 +140,9 @@ _ALIASES = {
 def _distances(
     name: str, metric: Any, options: dict[str, Any], u: Array, v: Array, *points: Array
 ) -> Array:
-    """Of the rows of u and v; what SciPy computes from all points, where it is not given, is
-    computed from `points`.
+    """Of the rows of u and v.
+
+    What SciPy computes from all points, where it is not given, is computed from `points`.
     """
     if callable(metric):
         raise unsupported(name, "a function for a metric", "Write a loop, and np.stack.")

@@ -13,8 +13,9 @@ from .far_out import polynomial
 
 
 def of_floats(name: str) -> Callable[..., Array]:
-    """The NumPy function of this name, in float64 for integers. NumPy computes small integers in a
-    narrower float.
+    """The NumPy function of this name, in float64 for integers.
+
+    NumPy computes small integers in a narrower float.
     """
     numpys = COMPOSITIONS[name]
     return lambda xp, x: numpys(xp, inexact(xp, x))
@@ -53,8 +54,9 @@ def cosm1(xp: ModuleType, x: Array) -> Array:
 
 
 def _times_log(xp: ModuleType, x: Array, y: Array, least: float, log: Any) -> Array:
-    """x log(y), with 0 log(0) = 0; its derivative by y is 0 there too, and that by x is log(y)
-    wherever that is finite.
+    """x log(y), with 0 log(0) = 0.
+
+    Its derivative by y is 0 there too, and that by x is log(y) wherever that is finite.
     """
     zero = (x == 0) & (y <= least)
     return xp.where(
@@ -99,8 +101,9 @@ def rel_entr(xp: ModuleType, x: Any, y: Any) -> Array:
 
 
 def kl_div(xp: ModuleType, x: Any, y: Any) -> Array:
-    """x log(x / y) - x + y; near x = y computed as x (t - log1p(t)) with t = (y - x) / x, which
-    does not cancel.
+    """x log(x / y) - x + y.
+
+    Near x = y computed as x (t - log1p(t)) with t = (y - x) / x, which does not cancel.
     """
     x, y = broadcast(xp, *_inexact(xp, x, y))
     near = xp.abs(y - x) < 0.02 * x

@@ -22,8 +22,9 @@ by_order = {
 
 
 def along_the_line(name: str, part: str, z: Any) -> Any:
-    """z; raises NumpyCodeError if that is complex: by |Re z| and |Im z| there are no complex
-    derivatives.
+    """z.
+
+    Raises NumpyCodeError if that is complex: by |Re z| and |Im z| there are no complex derivatives.
     """
     if getattr(z, "dtype", np.dtype(type(z))).kind == "c":
         scale = f"np.exp(-np.abs(np.{part}(z)))"

@@ -28,8 +28,9 @@ def second_by_m(m: Any, sine: Any = 1.0, cosine: Any = 0.0) -> Any:
 
 
 def incomplete(by_m: Callable[..., Any], phi: Any, m: Any) -> Any:
-    """For any amplitude. Quarter periods are complete integrals, so that only what is left depends
-    on phi.
+    """For any amplitude.
+
+    Quarter periods are complete integrals, so that only what is left depends on phi.
     """
     turns = np.round(phi / math.pi)
     rest = phi - turns * math.pi

@@ -24,8 +24,9 @@ def _where(condition: Any, x: Any, there: Any, here: Any, stand_in: float = 1.0)
 
 
 def asymptotic(x: Any, terms: int = 12, sign: int = 1) -> Any:
-    """The sum over n > 0 of (2n - 1)!! / (2 x^2)^n, to which 2 x dawsn(x) - 1 tends; or of these
-    with alternating signs.
+    """The sum over n > 0 of (2n - 1)!! / (2 x^2)^n, to which 2 x dawsn(x) - 1 tends.
+
+    Or of these with alternating signs.
     """
     inverse = sign / (2 * x * x)
     total: Any = 0.0
@@ -138,8 +139,9 @@ def sici(values: Any, x: Any) -> Any:
 
 
 def sinc(x: Any, sign: int) -> Any:
-    """sinh(x) / x, or sin(x) / x for the sign -1. Near zero it is a series, since derivatives of
-    the quotient cancel.
+    """sinh(x) / x, or sin(x) / x for the sign -1.
+
+    Near zero it is a series, since derivatives of the quotient cancel.
     """
 
     def series(x: Any) -> Any:

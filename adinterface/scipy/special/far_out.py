@@ -33,8 +33,10 @@ def require(
     domain: str,
     remedy: str = "",
 ) -> Array:
-    """`found`, if all is valid; an error if not. NaN, and so are the derivatives, in the places
-    that are not valid where the engine does not know the numbers yet.
+    """`found`, if all is valid; an error if not.
+
+    NaN, and so are the derivatives, in the places that are not valid where the engine does not know
+    the numbers yet.
 
     remedy: a sentence of the error with a specific remedy, before the general ones.
     """
@@ -57,8 +59,9 @@ def require(
 def either(
     xp: ModuleType, far: Array, x: Array, there: Native, here: Native, stand_in: float = 1.0
 ) -> Array:
-    """there(x) for large x and here(x) elsewhere. Neither gets the arguments of the other, where it
-    may be infinite.
+    """there(x) for large x and here(x) elsewhere.
+
+    Neither gets the arguments of the other, where it may be infinite.
     """
     instead = xp.full_like(x, stand_in)
     beyond = xp.where(far, x, xp.full_like(x, 1e4))
@@ -134,8 +137,10 @@ _MODIFIED = [1 / (2 * math.factorial(n) * math.factorial(n + 1)) for n in range(
 
 
 def scaled_bessel(order: int) -> Callable[..., Array]:
-    """exp(-|x|) I(x) of order 0 or 1. That of order 0 has at zero the slope to its right:
-    parameters of distributions are not negative, and their code has the other factor, exp(x).
+    """exp(-|x|) I(x) of order 0 or 1.
+
+    That of order 0 has at zero the slope to its right: parameters of distributions are not
+    negative, and their code has the other factor, exp(x).
     """
 
     def series(xp: ModuleType, x: Array) -> Array:
@@ -241,8 +246,9 @@ def _where_valid(xp: ModuleType, valid: Array, *arguments: Array) -> list[Array]
 
 
 def binom(xp: ModuleType, gammaln: Native, polygamma: Native, n: Array, k: Array) -> Array:
-    """gamma(n + 1) / gamma(n - k + 1) / gamma(k + 1). By reflection at its zeros, where the
-    divisors have poles.
+    """gamma(n + 1) / gamma(n - k + 1) / gamma(k + 1).
+
+    By reflection at its zeros, where the divisors have poles.
     """
     arguments, valid = (n, k), (n > -1) | xp.isnan(n) | xp.isnan(k)
     n, k = _where_valid(xp, valid, n, k)

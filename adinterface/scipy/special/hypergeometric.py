@@ -1,5 +1,6 @@
-"""Hypergeometric functions. Source: NIST Digital Library of Mathematical Functions, 13.3, 15.5,
-16.3.
+"""Hypergeometric functions.
+
+Source: NIST Digital Library of Mathematical Functions, 13.3, 15.5, 16.3.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ _NODES = 600
 
 
 def _integral(a: Any, b: Any, x: Any) -> Any:
-    """hyperu for a from 1/4 on and x > 0, by its integral; NaN
-    elsewhere. DLMF 13.4.4.
+    """hyperu for a from 1/4 on and x > 0, by its integral; NaN elsewhere.
+
+    DLMF 13.4.4.
 
     The integrand in the logarithm of the variable is positive and falls on both sides, so the
     trapezoidal rule converges geometrically. Where half of the nodes agree to 1e-6, all of them
@@ -39,8 +41,9 @@ def _integral(a: Any, b: Any, x: Any) -> Any:
 
 
 def _right_hyperu(a: Any, b: Any, x: Any) -> Any:
-    """By the integral, direct or after Kummer's transformation (DLMF 13.2.40). SciPy's hyperu(1.3,
-    2, 11.3) is off by 2e-7.
+    """By the integral, direct or after Kummer's transformation (DLMF 13.2.40).
+
+    SciPy's hyperu(1.3, 2, 11.3) is off by 2e-7.
 
     The SciPy value where neither converges and a transformation confirms it; NaN elsewhere.
     """

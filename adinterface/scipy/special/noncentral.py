@@ -213,8 +213,9 @@ def _box_cox_slope(power: Any, log: Any) -> Any:
 
 
 def tukey_lambda(p: Any, x: Any, power: Any) -> Any:
-    """The density of the distribution with quantiles (p^power - (1 - p)^power) / power; zero
-    outside its support.
+    """The density of the distribution with quantiles (p^power - (1 - p)^power) / power.
+
+    Zero outside its support.
     """
     inside = (p > 0) & (p < 1)
     at = np.where(inside, p, 0.5)

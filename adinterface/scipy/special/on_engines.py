@@ -16,8 +16,9 @@ from .ufunc_rules import natively, ruled, scipy_ufunc
 
 
 class NativeFunctions(Protocol):
-    """The attribute `special` of an engine's `numpy_sources`. Its other functions need no
-    correction.
+    """The attribute `special` of an engine's `numpy_sources`.
+
+    Its other functions need no correction.
 
     PARTS: functions of the engine's arrays, by the names of scipy.special, that the table corrects
         or gives derivatives.
@@ -135,8 +136,9 @@ def _of_complex_numbers(name: str) -> Function:
 
 
 def of_complex(name: str, engine: Engine) -> Callable[..., Any] | None:
-    """SciPy's function on an engine's complex arrays; None where engines take them themselves or
-    SciPy does not.
+    """SciPy's function on an engine's complex arrays.
+
+    None where engines take them themselves or SciPy does not.
     """
     row = TABLE.get(name)
     return (

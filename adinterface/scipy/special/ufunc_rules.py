@@ -120,8 +120,9 @@ def _followed(x: Any) -> bool:
 
 
 def _chosen(given: Any, places: tuple[int, ...], orders: int, result: Any) -> tuple[Any, ...]:
-    """The partial derivatives by the arguments in these places; those of a complex64 value have its
-    precision.
+    """The partial derivatives by the arguments in these places.
+
+    Those of a complex64 value have its precision.
     """
     row = given if type(given) is tuple else (given,)
     chosen = [row[n - orders] for n in places]
@@ -139,8 +140,9 @@ def _chosen(given: Any, places: tuple[int, ...], orders: int, result: Any) -> tu
 
 
 def scipy_ufunc(name: str) -> Any:
-    """A public or private ufunc of scipy.special; None where the installed SciPy does not have
-    it.
+    """A public or private ufunc of scipy.special.
+
+    None where the installed SciPy does not have it.
     """
     from scipy import special
 

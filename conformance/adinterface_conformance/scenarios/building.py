@@ -79,8 +79,9 @@ def scenario(
     tags: Iterable[str] = (),
     **rest: Any,
 ) -> Scenario:
-    """A Scenario, tagged if second-order; a plain tuple may replace the named one of the
-    operator.
+    """A Scenario, tagged if second-order.
+
+    A plain tuple may replace the named one of the operator.
     """
     row = REGISTRY.operators[operator]
     if row.result is not None and not gives_map(row) and type(expected) is tuple:

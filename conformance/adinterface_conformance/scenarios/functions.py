@@ -1,5 +1,6 @@
-"""The functions that models are made of: reductions, shapes, indices, linear algebra; each with its
-Jacobian.
+"""The functions that models are made of: reductions, shapes, indices, linear algebra.
+
+Each with its Jacobian.
 """
 
 from __future__ import annotations

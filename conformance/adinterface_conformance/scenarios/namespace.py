@@ -26,8 +26,9 @@ from ..uses import USES
 
 
 def scenarios_of(use: Use) -> Iterator[Scenario]:
-    """The value in single precision; a smooth function also has its Jacobian, pushforward and
-    Hessian product.
+    """The value in single precision.
+
+    A smooth function also has its Jacobian, pushforward and Hessian product.
     """
 
     def results(*arrays: Any) -> tuple[Any, ...]:

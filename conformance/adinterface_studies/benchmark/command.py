@@ -23,8 +23,9 @@ LARGE = 1_000_000
 
 
 def backends() -> list[AutoBackend]:
-    """The built-in backends whose engine is installed. Differences take two evaluations a number,
-    as by hand.
+    """The built-in backends whose engine is installed.
+
+    Differences take two evaluations a number, as by hand.
     """
     found: list[AutoBackend] = []
     for cls in BUILT_IN:

@@ -14,8 +14,9 @@ from .timing import Call, Calls, Row
 
 
 def peak(row: Row, ours: bool) -> int | None:
-    """Bytes by which one call raises the peak memory of a fresh process; a small call has gone
-    before.
+    """Bytes by which one call raises the peak memory of a fresh process.
+
+    A small call has gone before.
 
     If prepared, the call that is measured is the second of its size, so that compiling does not
     count. None where there is no hand-written code.

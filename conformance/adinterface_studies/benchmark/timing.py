@@ -1,5 +1,6 @@
-"""The time of a call relative to hand-written code. Both run interleaved; the ratio is the median
-over pairs of runs.
+"""The time of a call relative to hand-written code.
+
+Both run interleaved; the ratio is the median over pairs of runs.
 """
 
 from __future__ import annotations

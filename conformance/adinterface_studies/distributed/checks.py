@@ -1,5 +1,6 @@
-"""What must hold where several processes, or devices, have a model together. Every process runs
-every check.
+"""What must hold where several processes, or devices, have a model together.
+
+Every process runs every check.
 """
 
 from __future__ import annotations

@@ -55,8 +55,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 def module_of(auto: AutoBackend) -> str:
-    """The module in which an engine's users spread models over processes; empty if there is
-    none.
+    """The module in which an engine's users spread models over processes.
+
+    Empty if there is none.
     """
     module = f"{__package__}.{auto.name}_processes"
     return module if importlib.util.find_spec(module) is not None else ""

@@ -85,8 +85,9 @@ def derivative_along(
     direction: tuple[Array, ...],
     step: float = 2.0**-9,
 ) -> Array:
-    """The derivative of f in a direction, to about 1e-11; raises ValueError if two steps do not
-    agree.
+    """The derivative of f in a direction, to about 1e-11.
+
+    Raises ValueError if two steps do not agree.
     """
     slopes = []
     for h in (step, step / 2):

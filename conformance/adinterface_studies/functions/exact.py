@@ -27,8 +27,9 @@ class Undefined(ArithmeticError):
 
 @dataclass(frozen=True)
 class Exact:
-    """A real function of several variables, and its derivative by each; None for one that has
-    none.
+    """A real function of several variables, and its derivative by each.
+
+    None for one that has none.
     """
 
     value: Function

@@ -212,8 +212,10 @@ def _compiled(
 def _at_each_point(
     name: str, backend: AutoBackend, columns: Sequence[Array], by: Sequence[int], prepared: bool
 ) -> Any:
-    """As `_evaluated`; NaN where the engine refuses, which may be because of one point alone; and
-    the words of a refusal.
+    """As `_evaluated`.
+
+    NaN where the engine refuses, which may be because of one point alone; and the words of a
+    refusal.
     """
     try:
         return _evaluated(name, backend, columns, by, prepared), ""

@@ -103,8 +103,9 @@ _SIGNS: dict[Status, str] = {
 
 
 def markdown(trials: Sequence[Trial]) -> str:
-    """A row for each function, a column for each backend; what is not right in all modes is
-    explained below.
+    """A row for each function, a column for each backend.
+
+    What is not right in all modes is explained below.
     """
     keys = list(dict.fromkeys(trial.key for trial in trials))
     backends = list(dict.fromkeys(trial.backend for trial in trials))

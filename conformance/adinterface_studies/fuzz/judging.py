@@ -114,8 +114,9 @@ def elsewhere(scenario: Scenario, backend: AutoBackend, others: tuple[Any, ...])
 
 
 def is_ours(error: BaseException | None) -> bool:
-    """Whether an error is a refusal: the library's own, or an engine's with a note; also where an
-    engine wraps it.
+    """Whether an error is a refusal: the library's own, or an engine's with a note.
+
+    Also where an engine wraps it.
     """
     while error is not None:
         notes = getattr(error, "__notes__", ())

@@ -76,8 +76,9 @@ def row(
     integers: bool = False,
     disconnected: bool = False,
 ) -> list[Scenario]:
-    """One row of the source; a second one where it writes integers, which count as floats if they
-    stand alone.
+    """One row of the source.
+
+    A second one where it writes integers, which count as floats if they stand alone.
 
     For a pullback or pushforward `expected` is what comes back, `value` what f gives, `seed` what
     goes in.

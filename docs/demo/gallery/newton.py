@@ -19,8 +19,9 @@ PENALTY = 1.0
 
 
 def tumours() -> tuple[Any, Any]:
-    """Measurements in units of their spread, with a column of ones, (569, 31); 1 for benign and -1
-    for malignant, (569,).
+    """Measurements in units of their spread, with a column of ones, (569, 31).
+
+    1 for benign and -1 for malignant, (569,).
     """
     found = load_breast_cancer()
     x = (found.data - found.data.mean(0)) / found.data.std(0)

@@ -142,8 +142,9 @@ def test_a_derivative_that_is_zero_is_no_reason_for_a_warning(f, x):
 
 
 def test_rounding_that_hides_little_is_no_reason_for_a_warning():
-    """Beside what is seen of f, or where nothing is seen; an output without a change beside another
-    one is independent.
+    """Beside what is seen of f, or where nothing is seen.
+
+    An output without a change beside another one is independent.
     """
     np.testing.assert_allclose(gradient(sum, FD, [1.0, 1e9])[0], 1.0, rtol=1e-6)
     assert gradient(lambda x, y: y * y, FD, 0.3, 1.0)[0] == 0.0

@@ -120,8 +120,9 @@ def _loss(module, data=DATA):
 
 
 def _backward(module):
-    """The gradients that torch itself finds, by name; on a copy, so that the module stays as it
-    is.
+    """The gradients that torch itself finds, by name.
+
+    On a copy, so that the module stays as it is.
     """
     fresh = _loss_on_copy(module)
     return {

@@ -119,8 +119,9 @@ def test_back_and_push_of_differences_evaluate_f_for_each_direction():
 
 @pytest.mark.parametrize("mode", ["torch", "autograd"])
 def test_forward_mode_without_linearization_evaluates_f_in_one_batch_or_for_each_direction(mode):
-    """torch: one batched pass for value and all columns; autograd: the value, and one pass for each
-    column.
+    """torch: one batched pass for value and all columns.
+
+    Autograd: the value, and one pass for each column.
     """
     for operator, expected in {
         "pushforward": {"torch": 1, "autograd": 1},

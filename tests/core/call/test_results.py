@@ -1,5 +1,6 @@
-"""Results in arrays of torch are dense and overlap nothing, as the law `memory` has it of NumPy's;
-leaves of several libraries in one call.
+"""Results in arrays of torch are dense and overlap nothing, as the law `memory` has it of NumPy's.
+
+Leaves of several libraries in one call.
 """
 
 import itertools

@@ -86,8 +86,9 @@ def test_unusual_state_of_the_caller_is_kept(backend):
 
 
 def in_threads(work, count=8):
-    """Run `work(i, meet)` in threads that start together; `meet()` makes them wait for each
-    other.
+    """Run `work(i, meet)` in threads that start together.
+
+    `meet()` makes them wait for each other.
     """
     barrier = threading.Barrier(count)
 
@@ -101,8 +102,9 @@ def in_threads(work, count=8):
 
 @each_engine
 def test_calls_that_overlap_in_time_do_not_meet(backend):
-    """All threads are inside f, between two of its lines, at the same time; each leaves in another
-    order.
+    """All threads are inside f, between two of its lines, at the same time.
+
+    Each leaves in another order.
     """
 
     def work(i, meet):

@@ -1,5 +1,6 @@
-"""Numbers: each leaf keeps its library, dtype, shape and device; one complex convention; nothing
-narrowed silently.
+"""Numbers: each leaf keeps its library, dtype, shape and device.
+
+One complex convention; nothing narrowed silently.
 """
 
 from dataclasses import dataclass
@@ -334,8 +335,9 @@ FIRST_ORDER = (
 
 
 def sums_multiplied(leaves):
-    """A product that meets every leaf, so that its dtype is the widest; the leaf of no elements is
-    in it, too.
+    """A product that meets every leaf, so that its dtype is the widest.
+
+    The leaf of no elements is in it, too.
     """
     a, b, empty = leaves
     xp = array_namespace(a)

@@ -1,5 +1,6 @@
-"""Backends are values that the registry finds by entry point; what cannot be found, loaded or used
-says why.
+"""Backends are values that the registry finds by entry point.
+
+What cannot be found, loaded or used says why.
 """
 
 import copy

@@ -1,5 +1,6 @@
-"""What a call is given: a Constant is constant whatever it shares; outer derivatives and graphs
-reach all of it.
+"""What a call is given: a Constant is constant whatever it shares.
+
+Outer derivatives and graphs reach all of it.
 """
 
 import threading
@@ -69,8 +70,9 @@ def test_back_and_push_inside_torch_func(mode):
 @pytest.mark.parametrize("mode", [None, "forward", "reverse"])
 @pytest.mark.parametrize("place", ["argument", "Constant", "keyword", "module"])
 def test_a_result_stays_in_the_graph_of_what_is_given(mode, place):
-    """In torch: with a grad_fn it is kept; a leaf that requires grad is kept with create_graph;
-    else it is detached.
+    """In torch: with a grad_fn it is kept.
+
+    A leaf that requires grad is kept with create_graph; else it is detached.
     """
     w = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
     x = torch.tensor(X)

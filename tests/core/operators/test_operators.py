@@ -1,5 +1,6 @@
-"""The form of every operator's result: names, structures, libraries, dtypes; stacks, chunks,
-nesting, snapshots.
+"""The form of every operator's result: names, structures, libraries, dtypes.
+
+Stacks, chunks, nesting, snapshots.
 """
 
 import copy

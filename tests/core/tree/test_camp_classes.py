@@ -1,5 +1,6 @@
-"""Classes that hold numbers: of attrs, chex and Flax, and in the manner of scikit-learn. The page on
-models has pydantic, pandas and xarray.
+"""Classes that hold numbers: of attrs, chex and Flax, and in the manner of scikit-learn.
+
+The page on models has pydantic, pandas and xarray.
 """
 
 import attrs

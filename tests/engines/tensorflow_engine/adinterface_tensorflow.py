@@ -20,8 +20,10 @@ class AutoTensorFlow(AutoBackend):
 
 
 class TensorFlowLibrary(Library):
-    """Tensors. TensorFlow does not mark what a tape follows: every tensor is taken as traced while
-    f is evaluated.
+    """Tensors.
+
+    TensorFlow does not mark what a tape follows: every tensor is taken as traced while f is
+    evaluated.
     """
 
     types = (tf.Tensor,)

@@ -49,8 +49,10 @@ def unit_of(sizes: Sequence[Array], step: float, order: int = 1) -> Array:
 
 
 class Options(NamedTuple):
-    """most: evaluations of each line. noise: of the values of f, relative; None takes the rounding
-    of their dtype. absolute: their absolute noise. step: the first, relative to a number's scale.
+    """most: evaluations of each line.
+
+    noise: of the values of f, relative; None takes the rounding of their dtype. absolute: their
+    absolute noise. step: the first, relative to a number's scale.
     """
 
     most: int

@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint docs check sweeps coverage benchmark versions integrations engines clean
+.PHONY: help demo test lint docs check coverage benchmark versions integrations engines clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,9 +44,6 @@ docs: $(VENV)/.test-ready ## build the documentation into docs/_build/html; warn
 # Neighbours in a file share what an engine has compiled: a worker takes half of the tests in their order, then helps the other.
 check: $(VENV)/.test-ready ## only the tests; what JAX compiles is kept in .cache for the next run
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
-
-sweeps: $(VENV)/.test-ready ## what `make test` leaves out: all combinations of parameters, programs, packages, larger examples
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m sweep
 
 # What runs in a subprocess, and each engine's own threads, is not measured.
 coverage: $(VENV)/.test-ready ## the tests once more, with the lines they miss

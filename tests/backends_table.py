@@ -1,8 +1,7 @@
 """The backends that every rule is tested on, their tolerances, and the comparison of trees.
 
 `each_backend` parametrizes a test with `backend`: all four; `each_engine`: those that differentiate
-(not differences); `every_run(names)`: the named ones with every change, the others in `make
-sweeps`. `assert_tree(actual, expected, rtol)` compares type, structure, dtype, shape and numbers,
+(not differences). `assert_tree(actual, expected, rtol)` compares type, structure, dtype, shape and numbers,
 and names the path. `global_state()` is what the engines keep globally, as plain values that
 compare.
 """
@@ -27,16 +26,6 @@ FORMULAS = ("numbers", "arrays", "constants", "empty", "complex")
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS.keys())
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES.keys())
-
-
-def every_run(*names, of=ENGINES):
-    """Parametrizes a test with `backend`: the named engines run with every change, the others in
-    `make sweeps`.
-    """
-    marks = {name: () if name in names else pytest.mark.sweep for name in of}
-    return pytest.mark.parametrize(
-        "backend", [pytest.param(each, id=name, marks=marks[name]) for name, each in of.items()]
-    )
 
 
 # Relative to the largest number of a leaf: what the engine's own arithmetic explains, in units of

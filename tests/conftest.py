@@ -10,7 +10,6 @@ import gc
 import os
 import tempfile
 import threading
-from collections import Counter, defaultdict
 from pathlib import Path
 
 from xla_flags import CHEAP, COMPILED
@@ -80,41 +79,6 @@ torch.set_num_threads(1)
 # alive make many.
 gc.collect()
 gc.freeze()
-
-
-@pytest.hookimpl(tryfirst=True)  # before `-m` leaves out sweeps
-def pytest_collection_modifyitems(items):
-    """`make test` runs each value of each parameter of a test once.
-
-    The other combinations of the values are sweeps.
-    """
-    tests = defaultdict(list)
-    for item in items:
-        if item.get_closest_marker("sweep") is None and hasattr(item, "callspec"):
-            tests[item.nodeid.partition("[")[0]].append(item)
-    for cases in tests.values():
-        for item in _other_combinations(cases):
-            item.add_marker("sweep")
-
-
-def _other_combinations(cases):
-    """Those without which each value is in a case: of {a, b} x {1, 2, 3} all but (a, 1), (b, 2),
-    (a, 3).
-    """
-    left = {case: [*enumerate(case.callspec._idlist)] for case in cases}
-    unseen, uses = {value for values in left.values() for value in values}, Counter()
-    while unseen:
-        best = max(
-            left,
-            key=lambda case: (
-                len(unseen.intersection(left[case])),
-                -sum(uses[value] for value in left[case]),
-            ),
-        )
-        values = left.pop(best)
-        unseen.difference_update(values)
-        uses.update(values)
-    return left
 
 
 @pytest.fixture(autouse=True)

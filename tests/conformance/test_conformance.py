@@ -18,18 +18,11 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:There is a performance drop because we have not yet implemented the batching"
 )
 
-#: Differences of differences of differences: half a minute on torch.
-CROSSINGS = [each for each in SCENARIOS if each.family == "crossings"]
 test_conformance = conformance_tests(
-    *BACKENDS.values(),
-    scenarios=[each for each in SCENARIOS if each not in EXAMPLES and each not in CROSSINGS],
+    *BACKENDS.values(), scenarios=[each for each in SCENARIOS if each not in EXAMPLES]
 )
-test_crossings = pytest.mark.sweep(conformance_tests(*BACKENDS.values(), scenarios=CROSSINGS))
 # The steps of differences do not depend on what f is made of, and JAX would compile each.
 test_examples = conformance_tests(BACKENDS["torch"], BACKENDS["autograd"], scenarios=EXAMPLES)
-test_examples_elsewhere = pytest.mark.sweep(
-    conformance_tests(BACKENDS["jax"], BACKENDS["finite"], scenarios=EXAMPLES)
-)
 test_modes = conformance_tests(
     *[
         auto(mode=mode)

@@ -21,8 +21,6 @@ from forked import Forker
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch
 from adinterface.core.contract.errors import BackendError
 
-pytestmark = pytest.mark.sweep  # test_conformance.py and test_mutations.py run with every change
-
 pytest_plugins = "pytester"
 DOWNSTREAM = Path(__file__).parent / "downstream" / "lighthouse"
 STRANGER = Path(__file__).parents[1] / "engines" / "small_engines"

@@ -34,8 +34,6 @@ from adinterface import (
 )
 from adinterface.core.contract import KnownFailure
 
-pytestmark = pytest.mark.sweep  # test_conformance.py and test_mutations.py run with every change
-
 GOOD = Scenario("lines/slope", gradient, lambda x: 3 * x, (2.0,), expected=(3.0,))
 BENT = Scenario(
     "curves/bend", hessian, lambda x: x * x, (2.0,), expected=2.0, tags=frozenset({"second-order"})

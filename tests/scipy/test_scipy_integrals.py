@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.stats
-from backends_table import each_engine, every_run
+from backends_table import each_engine
 
 from adinterface import (
     AutoAutograd,
@@ -71,7 +71,7 @@ def _exactly(a, b, c):
     return mpmath.sin(mpmath.quad(lambda t: t ** (a - 1) * mpmath.cos(b * t), [0.1 * b, c]))
 
 
-@every_run("torch", "autograd")
+@each_engine
 def test_limits_args_and_captured_parameters_together(backend):
     f, at = numpy_function(of_limits_and_parameters), np.array([1.0, 0.5, 1.3])
     units = np.eye(3, dtype=int)

@@ -7,7 +7,7 @@ import copy
 import numpy as np
 import pytest
 import scipy.interpolate
-from backends_table import each_engine, every_run
+from backends_table import each_engine
 
 from adinterface import (
     AutoAutograd,
@@ -134,7 +134,7 @@ FITTED = {
 }
 
 
-@every_run("torch", "autograd")
+@each_engine
 @pytest.mark.parametrize("what", FITTED)
 def test_splines_that_fitpack_has_fitted_to_plain_data(what, backend):
     f = lambda y: np.sum(FITTED[what](np.abs(y)))

@@ -21,8 +21,6 @@ from adinterface_studies.benchmark.timing import Calls
 
 from adinterface import AutoAutograd, AutoJax, AutoTorch
 
-pytestmark = pytest.mark.sweep  # test_conformance.py and test_mutations.py run with every change
-
 ROOT = Path(__file__).parents[2]
 ENGINES = {auto.name: auto for auto in backends()}
 ARRAY, SIX, TREE = CELLS[:3]

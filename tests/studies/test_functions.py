@@ -19,8 +19,6 @@ from backends_table import BACKENDS
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, array_namespace
 
-pytestmark = pytest.mark.sweep
-
 NAMES = sorted({use.name for use in USES})
 each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
 

@@ -44,7 +44,6 @@ def table(run):
     return json.loads(run("-c", TABLE))
 
 
-@pytest.mark.sweep  # the whole table of an engine in Python loops
 def test_the_table_holds(table):
     alone, _ = table
     wrong = [outcome for outcome in alone if outcome[2] not in ("passed", "known")]
@@ -60,7 +59,6 @@ def test_the_table_holds(table):
     )
 
 
-@pytest.mark.sweep
 def test_what_mygrad_cannot_do_alone_it_does_inside_finite_differences(run, table):
     alone, first_order_only = table
     paired, _ = json.loads(

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 from adinterface_studies.__main__ import main as studies
-from adinterface_studies.benchmark import engine_code, entries
+from adinterface_studies.benchmark import engine_code
 from adinterface_studies.benchmark.cells import CELLS, chosen
 from adinterface_studies.benchmark.command import backends
 from adinterface_studies.benchmark.memory import peak
@@ -112,15 +112,6 @@ def test_the_table_of_the_performance_page_is_what_was_printed(capsys):
     assert all(
         re.search(r"\d", row.partition("|")[2].partition("|")[2]) for row in lines.splitlines()[2:]
     )
-
-
-def test_function_entries_are_counted_the_same_each_time(capsys):
-    row = ARRAY, AutoAutograd(), "gradient", 10, "one-shot"
-    assert len({entries.count(row) for _ in range(3)}) == 1
-    options = "--entries --operator gradient --way prepared --backend AutoTorch"
-    _, array, _ = printed(capsys, f"{options} --leaf native")
-    module = printed(capsys, f"{options} --leaf module")[1]
-    assert int(module.split()[-1]) > int(array.split()[-1]) > 10
 
 
 def test_the_page_says_how_many_functions_a_prepared_gradient_enters():

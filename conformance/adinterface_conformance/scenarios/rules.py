@@ -126,7 +126,7 @@ def _sinc_slope(x: Array) -> Array:
     return (np.cos(np.pi * x) - np.sinc(x)) / x
 
 
-_S = float(np.sum(_Y**2))
+_S, _S2 = float(np.sum(_Y**2)), float(np.sum(_Y[:2] ** 2))
 _SOLUTION = np.linalg.solve(_A, _B)
 _N, _Z, _W = 1.5 - 0.5j, complex_some(3), complex_some(3, seed=6)
 _C = _A + 1j * signed(3, 3, seed=7)
@@ -165,6 +165,8 @@ SCENARIOS = [
     scenario("crossings/differences-inside", value_and_gradient, crossed_sum, (_X, _Y),
              (scalar(np.sum(np.sin(_X) ** 2) * _S**2),
               (2 * np.sin(_X) * np.cos(_X) * _S**2, 4 * np.sum(np.sin(_X) ** 2) * _S * _Y)), rtol=1e-6),
-    scenario("crossings/differences-inside-by-pushforward", pushforward, crossed, (_X, _Y),
-             (np.sin(_X) * _S, np.cos(_X) * _S * _Y + np.sin(_X) * 2 * np.sum(_Y * _X)), tangents=(_Y, _X), rtol=1e-6),
+    # Two numbers: differences of differences of differences are taken.
+    scenario("crossings/differences-inside-by-pushforward", pushforward, crossed, (_X[:2], _Y[:2]),
+             (np.sin(_X[:2]) * _S2, np.cos(_X[:2]) * _S2 * _Y[:2] + np.sin(_X[:2]) * 2 * np.sum(_Y[:2] * _X[:2])),
+             tangents=(_Y[:2], _X[:2]), rtol=1e-6),
 ]  # fmt: skip

@@ -40,8 +40,9 @@ class AutoBackend:
     # between the options:
     #
     # optimisers: those of the engine's backend, by the names of the functions that users call:
-    # `{"optax": "module:factory"}`. package: what pip installs for the engine; by default the
-    # distribution that offers the backend.
+    # `{"optax": "module:factory"}`.
+    # package: what pip installs for the engine; by default the distribution that offers the
+    # backend.
 
     # tools that print a dataclass by its fields, such as hypothesis, would print it
     if TYPE_CHECKING:

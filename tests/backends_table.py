@@ -6,6 +6,7 @@ and names the path. `global_state()` is what the engines keep globally, as plain
 compare.
 """
 
+import functools
 import numbers
 import re
 
@@ -16,7 +17,7 @@ import torch
 from adinterface_conformance.trees import nodes
 from autograd.tracer import trace_stack
 
-from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, prepare
 
 ENGINES = {"jax": AutoJax(), "torch": AutoTorch(), "autograd": AutoAutograd()}
 BACKENDS = ENGINES | {"finite": AutoFiniteDifferences()}
@@ -108,6 +109,13 @@ def global_state(*, random=False):
         state["numpy random state"] = (keys.tobytes(), position)
         state["torch random state"] = torch.get_rng_state().numpy().tobytes()
     return state
+
+
+def call_of(prepared, operator, f, backend, *example, **keywords):
+    """The operator as a call of f's arguments: one-shot, or prepared for these."""
+    if prepared:
+        return prepare(operator, f, backend, *example, **keywords)
+    return functools.partial(operator, f, backend)
 
 
 def told(error):

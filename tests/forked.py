@@ -1,9 +1,10 @@
-"""Programs in processes of their own that start at once: forked from one which has imported what
-all of them need.
+"""Programs in processes of their own.
 
-`forkserver()` is Python's own, for processes that are given functions; `Forker` is for programs,
-whose output is read. `Forker(imports)` starts that process at the first program, and ends it at its
-own end. It must have no thread but one, which `import jax` and `import torch` leave it.
+`python` runs the interpreter anew. The other two start at once, forked from a process which has
+imported what all of them need: `forkserver()` is Python's own, for processes that are given
+functions; `Forker` is for programs, whose output is read. `Forker(imports)` starts that process at
+the first program, and ends it at its own end. It must have no thread but one, which `import jax` and
+`import torch` leave it.
 """
 
 import contextlib
@@ -13,6 +14,7 @@ import os
 import runpy
 import subprocess
 import sys
+import textwrap
 import traceback
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +30,30 @@ _FIND_WHAT_IS_COMPILED = {
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
     "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
 }
+
+
+def python(*arguments, path="", status=0, folder=None, **environment):
+    """`python *arguments` in a fresh process, with what it wrote as text.
+
+    path: goes in front of PYTHONPATH. Raises AssertionError, with what it wrote, if it does not end
+    with this status.
+    """
+    paths = os.pathsep.join(filter(None, [str(path), os.environ.get("PYTHONPATH", "")]))
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": paths, **environment},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done
+
+
+def printed(program, **options):
+    """What a program prints in a fresh process. Warnings are errors."""
+    return python("-W", "error", "-c", textwrap.dedent(program), **options).stdout.strip()
 
 
 def forkserver():

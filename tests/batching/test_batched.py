@@ -100,11 +100,12 @@ def test_maps_of_each_entry(backend, prepared):
     def f(w, x):
         return w @ x
 
-    def once(*args):
-        return batched(pullback, f, backend, *args)
+    def call(operator):
+        if prepared:
+            return prepare(batched, operator, f, backend, W, Each(X))(W, Each(X))
+        return batched(operator, f, backend, W, Each(X))
 
-    call = prepare(batched, pullback, f, backend, W, Each(X)) if prepared else once
-    value, back = call(W, Each(X))
+    value, back = call(pullback)
     pairs = [pullback(f, backend, W, x) for x in X]
     assert_tree(value, np.stack([pair.value for pair in pairs]), rtol_of(backend))
     assert_tree(back(Y), stacked([pair.back(y) for pair, y in zip(pairs, Y)]), rtol_of(backend))
@@ -112,12 +113,7 @@ def test_maps_of_each_entry(backend, prepared):
         back.stacked(np.stack([Y, 2 * Y])), stacked([back(Y), back(2 * Y)]), rtol_of(backend)
     )
 
-    line = (
-        prepare(batched, linearize, f, backend, W, Each(X))
-        if prepared
-        else lambda *args: batched(linearize, f, backend, *args)
-    )
-    push = line(W, Each(X)).push
+    push = call(linearize).push
     pushes = [linearize(f, backend, W, x).push for x in X]
     ways = np.arange(float(len(X) * W.size)).reshape(
         len(X), *W.shape

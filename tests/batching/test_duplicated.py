@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from backends_table import assert_told, assert_tree, each_backend, rtol_of
+from backends_table import assert_told, assert_tree, call_of, each_backend, rtol_of
 from flax import nnx
 from torch import nn
 
@@ -50,21 +50,13 @@ def loss(model, x):
 X = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0], [2.0, 0.0, -1.0]])
 
 
-def calls(backend, operator, *example):
-    """The operator one-shot, and prepared."""
-    return [
-        lambda *args: operator(loss, backend, *args),
-        prepare(operator, loss, backend, *example),
-    ]
-
-
 @each_backend
 @pytest.mark.parametrize("prepared", [False, True], ids=["once", "prepared"])
 def test_the_gradient_is_in_the_buffers_and_returned_from_them(backend, prepared):
     duplicated = Duplicated(model())
     buffer = duplicated.gradient.w
     assert_tree(duplicated.gradient, Model(np.zeros(3), 0.0, None))
-    call = calls(backend, gradient, duplicated, Constant(X[0]))[prepared]
+    call = call_of(prepared, gradient, loss, backend, duplicated, Constant(X[0]))
     for x in X:
         got, none = call(duplicated, Constant(x))
         assert got is duplicated.gradient
@@ -78,7 +70,7 @@ def test_the_gradient_is_in_the_buffers_and_returned_from_them(backend, prepared
 def test_micro_batches_add_up(backend, prepared):
     duplicated = Duplicated(model(), accumulate=True)
     buffer = duplicated.gradient.w
-    call = calls(backend, value_and_gradient, duplicated, Constant(X[0]))[prepared]
+    call = call_of(prepared, value_and_gradient, loss, backend, duplicated, Constant(X[0]))
     total = tree.zeros_like(gradient(loss, backend, model(), Constant(X[0]))[0])
     for x in X:
         result = call(duplicated, Constant(x))
@@ -122,11 +114,7 @@ def test_on_jax_the_gradient_is_rebound(prepared):
     def f(m):
         return (m["x"] * m["frozen"]).sum()
 
-    call = (
-        prepare(gradient, f, AutoJax(), duplicated)
-        if prepared
-        else lambda d: gradient(f, AutoJax(), d)
-    )
+    call = call_of(prepared, gradient, f, AutoJax(), duplicated)
     before = duplicated.gradient["x"]
     call(duplicated)
     (got,) = call(duplicated)
@@ -217,11 +205,7 @@ def test_beside_a_module_that_f_writes_to(backend, module, array, order, operato
     def f(*args):
         return args[order.index(0)](args[order.index(1)])
 
-    call = (
-        prepare(operator, f, backend, *args)
-        if prepared
-        else lambda *args: operator(f, backend, *args)
-    )
+    call = call_of(prepared, operator, f, backend, *args)
     for count in (1, 2):
         result = call(*args)
         gradients = result if operator is gradient else result.gradient

@@ -4,8 +4,6 @@ import contextlib
 import json
 import re
 import shutil
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
@@ -16,7 +14,7 @@ import pytest
 from adinterface_conformance import installed
 from adinterface_conformance.testing import KinkWarning, assert_backends_agree
 from backends_table import BACKENDS
-from forked import Forker
+from forked import Forker, printed
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch
 from adinterface.core.contract.errors import BackendError
@@ -340,10 +338,7 @@ def test_the_plugin_costs_pytest_nothing_at_its_start(record_property):
     seconds = time.process_time() - start
     print(json.dumps([seconds, sorted({name.partition(".")[0] for name in set(sys.modules) - before})]))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True
-    )
-    seconds, imported = json.loads(done.stdout)
+    seconds, imported = json.loads(printed(program))
     record_property("seconds", seconds)
     assert imported == ["adinterface_conformance"]
     assert seconds < 0.05

@@ -4,7 +4,6 @@ and through its command.
 
 import json
 import os
-import subprocess
 import sys
 import types
 
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from backends_table import each_backend
+from forked import python
 
 pytest.importorskip("tesseract_core", reason="`make integrations` installs Tesseract")
 
@@ -176,12 +176,9 @@ def test_the_command_checks_the_gradients_of_a_file(file):
     validate_tesseract_api(file.parent)  # what `tesseract build` asks for
     program = "from tesseract_core.runtime.cli import main; main()"
     payload = json.dumps({"inputs": {"x": [0.5, 1.0], "a": 2.0}})
-    done = subprocess.run(
-        [sys.executable, "-c", program, "check-gradients", payload, "--rtol", "1e-3"],
-        env={**os.environ, "TESSERACT_API_PATH": str(file), "PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1"},
-        cwd=file.parent, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    arguments = ["-c", program, "check-gradients", payload, "--rtol", "1e-3"]
+    place = {"path": os.pathsep.join(sys.path), "folder": file.parent}
+    done = python(*arguments, **place, TESSERACT_API_PATH=str(file), NO_COLOR="1")
     assert (done.stdout + done.stderr).count("passed ✅ (0 failures") == 3
 
 

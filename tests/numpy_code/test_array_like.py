@@ -6,19 +6,16 @@ import re
 
 import numpy as np
 import pytest
+from backends_table import each_engine
 
 from adinterface import (
-    AutoAutograd,
     AutoJax,
-    AutoTorch,
     NumpyCodeError,
     gradient,
     numpy_function,
     prepare,
 )
 
-ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
-each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 X = np.array([0.4, 1.3, 2.2])
 W = np.array([1.0, 2.0, 3.0])
 PROGRAMS = []

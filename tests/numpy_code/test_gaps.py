@@ -4,20 +4,16 @@ NaN.
 
 import numpy as np
 import pytest
+from backends_table import each_engine
 
 from adinterface import (
-    AutoAutograd,
     AutoFiniteDifferences,
-    AutoJax,
-    AutoTorch,
     gradient,
     jacobian,
     numpy_function,
     value_and_gradient,
 )
 
-ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
-each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 each_depth = pytest.mark.parametrize("deep", [False, True], ids=["usual", "deep"])
 DATA = np.array([1.0, np.nan, 2.0, np.nan, 4.0])
 TIMES = np.arange(5.0)

@@ -24,6 +24,7 @@ import scipy.optimize
 import scipy.spatial.transform
 import scipy.special
 import scipy.stats
+from backends_table import ENGINES, each_engine
 from deep_helper import Layer, Shifted, filled, layer, squares
 
 from adinterface import (
@@ -40,8 +41,6 @@ from adinterface import (
     value_and_gradient,
 )
 
-ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
-each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 X = np.array([0.4, 1.3, 2.2])
 PROGRAMS = []
 

@@ -4,18 +4,14 @@ outside of the data.
 
 import numpy as np
 import pytest
+from backends_table import each_engine
 
 from adinterface import (
-    AutoAutograd,
-    AutoJax,
-    AutoTorch,
     numpy_function,
     pushforward,
     value_and_gradient,
 )
 
-ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
-each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 INF = np.inf
 ROWS = [
     [1e-7, -1e10, 3.0],

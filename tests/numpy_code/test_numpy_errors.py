@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.special
-from backends_table import BACKENDS
+from backends_table import BACKENDS, ENGINES
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from adinterface import (
-    AutoAutograd,
     AutoJax,
     AutoTorch,
     Constant,
@@ -27,7 +26,6 @@ from adinterface import (
 )
 
 X = np.array([0.5, 1.5, 2.5])
-ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 REFUSED = []
 
 

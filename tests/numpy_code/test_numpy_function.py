@@ -9,9 +9,9 @@ import jax
 import numpy as np
 import pytest
 import torch
+from backends_table import ENGINES, each_engine
 
 from adinterface import (
-    AutoAutograd,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
@@ -21,8 +21,6 @@ from adinterface import (
     value_and_jacobian,
 )
 
-ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
-each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 X = np.array([0.4, 1.3, 2.2])
 
 

@@ -5,18 +5,14 @@ import collections
 import numpy as np
 import pytest
 import scipy.special
+from backends_table import each_engine
 
 from adinterface import (
-    AutoAutograd,
     AutoFiniteDifferences,
-    AutoJax,
-    AutoTorch,
     gradient,
     numpy_function,
 )
 
-ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
-each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 each_depth = pytest.mark.parametrize("deep", [False, True], ids=["usual", "deep"])
 X = np.array([0.4, 1.3, 2.2])
 ROWS = [np.array([1.0, 2.0, 3.0]), np.array([0.5, -1.0, 2.0])]

@@ -2,10 +2,9 @@
 NumPy itself.
 """
 
-import functools
-
 import numpy as np
 import pytest
+from backends_table import call_of, each_engine
 from numpy_writing_programs import ARGUMENTS, PROGRAMS
 
 from adinterface import (
@@ -24,9 +23,7 @@ from adinterface import (
 )
 
 EAGER = {"torch": AutoTorch(), "autograd": AutoAutograd()}
-ENGINES = EAGER | {"jax": AutoJax()}
 each_eager = pytest.mark.parametrize("backend", EAGER.values(), ids=EAGER)
-each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 each_program = pytest.mark.parametrize("name", PROGRAMS)
 X = np.array([0.4, 1.3, 2.2, -0.7])
 
@@ -224,11 +221,7 @@ def _added_to_a_view(x):
 @pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
 def test_an_argument_of_no_axes_is_an_array_or_a_number_as_it_came(prepared, backend):
     def derivative_of(f, backend, x):
-        return (
-            prepare(gradient, f, backend, x)
-            if prepared
-            else functools.partial(gradient, f, backend)
-        )(x)[0]
+        return call_of(prepared, gradient, f, backend, x)(x)[0]
 
     for x in (2.0, np.float64(2.0)):
         for engine in (backend, AutoFiniteDifferences()):

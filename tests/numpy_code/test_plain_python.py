@@ -9,9 +9,9 @@ import re
 import numpy as np
 import pytest
 import scipy.optimize
+from backends_table import each_engine
 
 from adinterface import (
-    AutoAutograd,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
@@ -23,8 +23,6 @@ from adinterface import (
     value_and_gradient,
 )
 
-ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
-each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 X = np.array([1.4, 1.3, 2.2])
 
 

@@ -11,19 +11,16 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.optimize
+from backends_table import each_engine
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from adinterface import (
-    AutoAutograd,
-    AutoJax,
     AutoTorch,
     NumpyCodeError,
     gradient,
     numpy_function,
 )
 
-ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
-each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 X = np.array([0.4, 1.3, 2.2])
 PROGRAMS, REFUSED = [], []
 

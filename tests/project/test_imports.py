@@ -2,22 +2,15 @@
 
 import functools
 import json
-import subprocess
-import sys
 import textwrap
 
 import pytest
+from forked import printed
 
 import adinterface
 
 ENGINES = ("jax", "torch", "autograd")
 BACKENDS = ("adinterface_jax", "adinterface_torch", "adinterface_autograd", "adinterface_finite")
-
-
-def _run(program):
-    command = [sys.executable, "-W", "error", "-c", textwrap.dedent(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 _LOADED = """
@@ -28,7 +21,9 @@ _LOADED = """
 
 
 def _loaded(program):
-    return set(json.loads(_run(textwrap.dedent(_LOADED).format(program=program)).splitlines()[-1]))
+    return set(
+        json.loads(printed(textwrap.dedent(_LOADED).format(program=program)).splitlines()[-1])
+    )
 
 
 _STAGES = """
@@ -52,7 +47,7 @@ _STAGES = """
 
 
 def test_values_of_backends_the_kit_and_a_call_with_differences_load_no_engine():
-    at_import, values, kit, call = map(set, json.loads(_run(_STAGES.format())))
+    at_import, values, kit, call = map(set, json.loads(printed(_STAGES.format())))
     others = {*ENGINES, *BACKENDS, "ml_dtypes", "equinox", "attr", "scipy"}
     assert not at_import & {*others, "array_api_compat"}
     assert not values & others
@@ -157,4 +152,4 @@ def test_the_first_call_on_an_engine_changes_nothing_global(auto, engine):
     """Nor does loading its backend, which the laws of the kit do not see: their engines are loaded
     before.
     """
-    assert _run(textwrap.dedent(_GLOBAL).format(auto=auto, engine=engine)) == ""
+    assert printed(textwrap.dedent(_GLOBAL).format(auto=auto, engine=engine)) == ""

@@ -1,12 +1,11 @@
 """`python -m adinterface` shows every backend, with or without its engine, ours or a stranger's."""
 
-import os
 import subprocess
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from forked import python
 
 from adinterface.__main__ import rows
 from adinterface.core.contract import registry
@@ -43,14 +42,7 @@ def add_distribution(folder: Path, name: str, entry: str, code: str) -> None:
 def table(code: str = "", path: Path | None = None) -> list[list[str]]:
     """The lines that a fresh process prints, in words; `code` runs before."""
     program = f"import runpy, sys\n{code}\nrunpy.run_module('adinterface', run_name='__main__')"
-    search = os.pathsep.join(filter(None, [str(path or ""), os.environ.get("PYTHONPATH", "")]))
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=os.environ | {"PYTHONPATH": search},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = python("-c", program, path=path or "")
     return [line.split() for line in done.stdout.splitlines()]
 
 
@@ -120,9 +112,7 @@ def test_a_strangers_backend_is_found(tmp_path: Path) -> None:
 
 
 def test_arguments_are_an_error():
-    command = [sys.executable, "-m", "adinterface", "nonsense"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode != 0
+    done = python("-m", "adinterface", "nonsense", status=2)
     assert "python -m adinterface takes no arguments, not nonsense" in done.stderr
     assert "python -m adinterface choose module:function" in done.stderr
 
@@ -138,23 +128,14 @@ def initial():
 """
 
 
-def choose(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def choose(folder: Path, *words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
     (folder / "my_model.py").write_text(MODEL, encoding="utf-8")
-    search = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
-    command = [sys.executable, "-m", "adinterface", "choose", *words]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": search},
-    )
+    return python("-m", "adinterface", "choose", *words, path=folder, status=status)
 
 
 def test_a_backend_is_chosen_for_a_function_of_a_module(tmp_path: Path) -> None:
     backends = ["--backend", "AutoFiniteDifferences()", "--backend", "AutoAutograd()"]
     done = choose(tmp_path, "my_model:loss", "initial()", "np.pi", *backends)
-    assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("prepared gradient with 2 backends; reference AutoAutograd()\n")
     assert "\nUse AutoAutograd(): its prepared call takes " in done.stdout
 
@@ -171,6 +152,4 @@ def test_a_backend_is_chosen_for_a_function_of_a_module(tmp_path: Path) -> None:
 def test_a_wrong_choice_names_what_is_missing(
     words: list[str], message: str, tmp_path: Path
 ) -> None:
-    done = choose(tmp_path, *words)
-    assert done.returncode == 2
-    assert message in done.stderr
+    assert message in choose(tmp_path, *words, status=2).stderr

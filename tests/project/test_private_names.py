@@ -2,11 +2,10 @@
 is named where it is used.
 """
 
-import subprocess
-import sys
 import textwrap
 
 import pytest
+from forked import python
 
 _PROGRAM = """
     import importlib
@@ -37,11 +36,7 @@ _PROGRAM = """
 
 def _run(engine, module, name):
     program = textwrap.dedent(_PROGRAM).format(engine=engine, module=module, name=name)
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    return dict(line.split(" ", 1) for line in python("-c", program).stdout.splitlines())
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,11 @@ import importlib
 import pickle
 import pickletools
 import pydoc
-import subprocess
-import sys
 import types
 
 import numpy as np
 import pytest
+from forked import printed
 
 import adinterface
 from adinterface import (
@@ -53,14 +52,6 @@ def square(x):
     return (x * x).sum()
 
 
-def _fresh(program):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
 @pytest.mark.parametrize("name", MODULES)
 def test_a_public_module_imports_as_it_is_named(name):
     assert name in dir(adinterface)
@@ -68,14 +59,14 @@ def test_a_public_module_imports_as_it_is_named(name):
         "import sys; assert not {'jax', 'torch', 'scipy'} & set(sys.modules);"
         f" print(adinterface.{name}.__name__)"
     )
-    assert _fresh(f"import adinterface.{name}; {loaded}") == f"adinterface.{name}"
-    assert _fresh(f"import adinterface; {loaded}") == f"adinterface.{name}"
+    assert printed(f"import adinterface.{name}; {loaded}") == f"adinterface.{name}"
+    assert printed(f"import adinterface; {loaded}") == f"adinterface.{name}"
 
 
 def test_a_star_import_does_not_replace_the_module_of_another_package():
     assert not {"scipy", "integrations"} & set(adinterface.__all__)
     assert (
-        _fresh("import scipy; from adinterface import *; print(scipy.__name__, tree.__name__)")
+        printed("import scipy; from adinterface import *; print(scipy.__name__, tree.__name__)")
         == "scipy adinterface.tree"
     )
 

@@ -7,11 +7,10 @@ import pytest
 import scipy.special as special
 from adinterface_studies.functions import sweep
 from adinterface_studies.functions.exact import FUNCTIONS
+from backends_table import ENGINES, each_engine
 
 from adinterface import (
-    AutoAutograd,
     AutoJax,
-    AutoTorch,
     Constant,
     NumpyCodeError,
     gradient,
@@ -19,7 +18,6 @@ from adinterface import (
     value_and_gradient,
 )
 
-ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 # Each is a program to compile: all are what the command is for.
 ON_JAX = [
     "np.logaddexp",
@@ -77,8 +75,6 @@ def test_points_whose_square_a_dtype_does_not_hold_are_left_out():
 
 # What was wrong once, at the points where it was found
 # ----------------------------------------------------------------
-
-each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 
 
 WRONG_ONCE = [

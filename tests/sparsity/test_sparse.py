@@ -3,9 +3,7 @@ less.
 """
 
 import pickle
-import subprocess
 import sys
-import textwrap
 from dataclasses import dataclass
 from unittest import mock
 
@@ -17,6 +15,7 @@ import scipy.sparse
 import torch
 from adinterface_studies.sparse_problems import PROBLEMS
 from backends_table import BACKENDS, assert_told, each_backend, each_engine, rtol_of
+from forked import printed
 from jax.experimental.sparse import BCOO
 
 from adinterface import (
@@ -605,13 +604,8 @@ def test_the_extra_is_named_where_scipy_is_missing():
             assert error.__suppress_context__
             print(error)
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True
-    )
-    assert (
-        done.stdout
-        == "AutoSparse needs SciPy, which is not installed: pip install 'adinterface[scipy]'\n"
-    )
+    words = "AutoSparse needs SciPy, which is not installed: pip install 'adinterface[scipy]'"
+    assert printed(program) == words
 
 
 def test_plotting_names_matplotlib_where_it_is_missing():

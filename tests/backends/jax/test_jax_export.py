@@ -2,15 +2,12 @@
 and loaded elsewhere.
 """
 
-import os
-import subprocess
-import sys
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from backends_table import assert_numbers
+from forked import python
 
 from adinterface import AutoJax, gradient, hessian, jacobian, prepare, pushforward
 
@@ -76,13 +73,8 @@ def test_exported_calls_load_in_a_process_that_knows_neither_this_package_nor_f(
             files[-1].write_bytes(jax.export.export(compiled)(X).serialize())
             expected += compiled(X)
     np.save(tmp_path / "x.npy", X)
-    command = [sys.executable, "-c", PROGRAM, tmp_path / "x.npy", tmp_path / "found.npz", *files]
-    subprocess.run(
-        list(map(str, command)),
-        check=True,
-        cwd=tmp_path,
-        env={**os.environ, "JAX_PLATFORMS": "cpu"},
-    )
+    arrays = [tmp_path / "x.npy", tmp_path / "found.npz"]
+    python("-c", PROGRAM, *arrays, *files, folder=tmp_path)
     found = np.load(tmp_path / "found.npz")
     assert all(
         np.array_equal(found[name], x) for name, x in zip(found.files, expected, strict=True)

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from backends_table import assert_numbers, assert_tree
+from backends_table import assert_numbers, assert_tree, call_of
 
 from adinterface import (
     AutoJax,
@@ -108,10 +108,7 @@ def test_constants_and_keywords_may_be_tracers():
 def test_maps_of_64_bits_inside_a_trace_of_32(prepared):
     f = lambda t: t["x"] ** 3 * t["y"]
     point = {"x": X, "y": X.astype("float32")}
-    maps = [
-        prepare(each, f, AutoJax(), point)(point) if prepared else each(f, AutoJax(), point)
-        for each in (pullback, linearize)
-    ]
+    maps = [call_of(prepared, each, f, AutoJax(), point)(point) for each in (pullback, linearize)]
     (_, back), (_, push) = maps
     one, three, slope = jnp.ones(3), jnp.ones((2, 3)), 3 * X**2 * point["y"]
     for map_, expected in (

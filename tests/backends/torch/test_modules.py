@@ -10,7 +10,7 @@ import adinterface_torch.distributed
 import numpy as np
 import pytest
 import torch
-from backends_table import assert_numbers, assert_tree, rtol_of
+from backends_table import assert_numbers, assert_tree, call_of, rtol_of
 from torch import nn
 
 from adinterface import (
@@ -412,9 +412,7 @@ class LossAndLogits(ModelOutput):
 @pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
 def test_what_hugging_faces_models_return_is_a_value_an_aux_and_an_argument(prepared, backend):
     def call(operator, f, *args):
-        return (
-            prepare(operator, f, backend, *args)(*args) if prepared else operator(f, backend, *args)
-        )
+        return call_of(prepared, operator, f, backend, *args)(*args)
 
     def check(found, **expected):
         assert type(found) is LossAndLogits

@@ -12,6 +12,7 @@ import torch
 from adinterface_torch.copying import NoHooks
 from adinterface_torch.copying import gradient_of as of_gradients
 from adinterface_torch.modules import read
+from backends_table import call_of
 from torch import nn
 
 from adinterface import (
@@ -20,7 +21,6 @@ from adinterface import (
     gradient,
     hvp,
     jacobian,
-    prepare,
     pushforward,
     tree,
     value_and_gradient,
@@ -315,12 +315,7 @@ def test_a_tensor_that_others_hold_stays_what_it_is(prepared):
     module = nn.Linear(3, 1)
     module.bias.register_hook(seen.append)
     f = lambda m: Scaled.apply(m.weight) + (m.bias**2).sum()
-    call = (
-        prepare(gradient, f, AutoTorch(), module)
-        if prepared
-        else lambda m: gradient(f, AutoTorch(), m)
-    )
-    (result,) = call(module)
+    (result,) = call_of(prepared, gradient, f, AutoTorch(), module)(module)
     assert type(kept) is type(seen[-1]) is torch.Tensor
     assert [type(p) for p in result.parameters()] == [nn.Parameter] * 2
     assert torch.equal(result.weight, kept)

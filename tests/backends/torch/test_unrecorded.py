@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from backends_table import assert_numbers
+from backends_table import assert_numbers, call_of
 from torch.autograd.function import once_differentiable
 
 from adinterface import (
@@ -18,7 +18,6 @@ from adinterface import (
     hvp,
     jacobian,
     linearize,
-    prepare,
     pullback,
     pushforward,
     value_gradient_and_hessian,
@@ -83,7 +82,7 @@ each_call = pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", 
 
 
 def called(prepared, operator, f, backend, *args):
-    return prepare(operator, f, backend, *args)(*args) if prepared else operator(f, backend, *args)
+    return call_of(prepared, operator, f, backend, *args)(*args)
 
 
 # First derivatives of every kind have a way.

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from autograd.tracer import getval
-from backends_table import assert_tree, each_backend, rtol_of
+from backends_table import assert_tree, call_of, each_backend, rtol_of
 
 from adinterface import (
     AutoAutograd,
@@ -272,11 +272,7 @@ def test_a_gradient_lies_where_its_own_leaf_does_not_where_an_earlier_one_did(pr
     )
     # the zeros for y lie where JAX puts what nobody asked it to put anywhere
     f = lambda x, y: (x * x).sum()
-    call = (
-        prepare(gradient, f, AutoJax(), plain, plain)
-        if prepared
-        else lambda x, y: gradient(f, AutoJax(), x, y)
-    )
+    call = call_of(prepared, gradient, f, AutoJax(), plain, plain)
     for leaf in (plain, placed, plain):
         for found in call(leaf, leaf):
             assert found.sharding == leaf.sharding

@@ -7,14 +7,13 @@ import copy
 import dataclasses
 import importlib
 import pickle
-import subprocess
 import sys
-import textwrap
 import types
 
 import numpy as np
 import pytest
 from backends_table import assert_told
+from forked import printed
 
 import adinterface
 from adinterface import (
@@ -268,12 +267,8 @@ _BLOCKED = """
     ],
 )
 def test_a_missing_engine_is_an_error_that_shows_the_install_command(auto, engine, other, hidden):
-    program = textwrap.dedent(_BLOCKED).format(auto=auto, other=other, engine=engine, hidden=hidden)
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    told, slope = done.stdout.splitlines()
+    program = _BLOCKED.format(auto=auto, other=other, engine=engine, hidden=hidden)
+    told, slope = printed(program).splitlines()
     assert (
         told == f"{auto} needs {engine}, which is not installed: pip install"
         f" 'adinterface[{engine}]'|{engine}"

@@ -4,7 +4,6 @@ tell do.
 
 import collections
 import fractions
-import functools
 import pathlib
 import types
 import weakref
@@ -16,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from backends_table import each_backend, rtol_of
+from backends_table import call_of, each_backend, rtol_of
 
 from adinterface import (
     AutoAutograd,
@@ -108,11 +107,7 @@ def test_static_fields_of_jax_classes_are_told_apart_by_type(make, prepared):
         return jnp.sum(m.w) * {int: 100.0, bool: 10.0, float: 1.0}[type(m.n)] * m.n
 
     w = jnp.ones(2)
-    call = (
-        prepare(gradient, f, AutoJax(), make(w, 1))
-        if prepared
-        else lambda m: gradient(f, AutoJax(), m)
-    )
+    call = call_of(prepared, gradient, f, AutoJax(), make(w, 1))
     for n, expected in ((1, 100.0), (1.0, 1.0), (True, 10.0), (1, 100.0), (4, 400.0), (4.0, 4.0)):
         (found,) = call(make(w, n))
         assert found.w[0] == expected
@@ -209,11 +204,7 @@ each_way = pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "
 
 def second_gradient(f, backend, prepared, *args, **kwargs):
     """Of the first argument, in a second call with the same arguments."""
-    call = (
-        prepare(gradient, f, backend, *args, **kwargs)
-        if prepared
-        else functools.partial(gradient, f, backend)
-    )
+    call = call_of(prepared, gradient, f, backend, *args, **kwargs)
     call(*args, **kwargs)
     return call(*args, **kwargs)[0]
 
@@ -274,12 +265,7 @@ def test_the_objects_of_tangents_and_entries_are_the_callers(prepared):
         (jacobian, (model,)),
         (hessian, (model,)),
     ):
-        call = (
-            prepare(operator, f, AutoJax(), *args)
-            if prepared
-            else functools.partial(operator, f, AutoJax())
-        )
-        leaf = jax.tree.leaves(call(*args))[-1]
+        leaf = jax.tree.leaves(call_of(prepared, operator, f, AutoJax(), *args)(*args))[-1]
         assert (
             float(jnp.max(leaf))
             == {pushforward: 100.0, hvp: 40.0, jacobian: 40.0, hessian: 20.0}[operator]

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
+from backends_table import BACKENDS, assert_tree, call_of, each_backend, rtol_of
 from example_calls import examples
 
 from adinterface import (
@@ -115,13 +115,6 @@ def test_prepared_calls_from_eight_threads(backend):
             if found.shape != x.shape or abs(found - 3 * x**2).max() > 1e2 * tolerance:
                 wrong.append(x)
 
-    def run(calls):
-        threads = [threading.Thread(target=work, args=(n, calls)) for n in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
     calls = 60 if isinstance(backend, AutoFiniteDifferences) else 300
     threads = [threading.Thread(target=work, args=(n, calls)) for n in range(8)]
     for thread in threads:
@@ -161,11 +154,7 @@ def test_calls_leave_nothing_to_the_garbage_collector(backend, prepared):
     """
     gc.freeze()
     for operator, f, args in examples().values():
-        call = (
-            prepare(operator, f, backend, *args)
-            if prepared
-            else functools.partial(operator, f, backend)
-        )
+        call = call_of(prepared, operator, f, backend, *args)
         assert left_for_the_collector(functools.partial(call, *args)) == []
 
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from backends_table import call_of
 from flax import nnx
 
 from adinterface import (
@@ -57,11 +58,7 @@ def scaled(rate=0.5):
 
 @pytest.mark.parametrize("prepared", [False, True])
 def test_python_numbers_inside_an_equinox_module_are_hyperparameters(prepared):
-    call = (
-        prepare(gradient, Scaled.__call__, AutoJax(), scaled())
-        if prepared
-        else lambda m: gradient(Scaled.__call__, AutoJax(), m)
-    )
+    call = call_of(prepared, gradient, Scaled.__call__, AutoJax(), scaled())
     for rate in (0.5, 1.5, 0.5):
         (found,), expected = call(scaled(rate)), eqx.filter_grad(Scaled.__call__)(scaled(rate))
         assert eqx.tree_equal(found, expected)
@@ -319,11 +316,7 @@ def test_shared_params_are_one_variable_of_a_split_model_which_nnx_optimizers_ta
         assert m.v is m.w
         return jnp.sum(m.w[...] * 2 + m.v[...] * 3)
 
-    call = (
-        prepare(gradient, loss, AutoJax(), state)
-        if prepared
-        else lambda s: gradient(loss, AutoJax(), s)
-    )
+    call = call_of(prepared, gradient, loss, AutoJax(), state)
     before = model.w[...]
     nnx.Optimizer(model, optax.sgd(0.1), wrt=nnx.Param).update(model, call(state)[0])
     np.testing.assert_allclose(model.w[...], before - 0.5, rtol=1e-6)

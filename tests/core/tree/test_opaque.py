@@ -13,14 +13,13 @@ import types
 
 import numpy as np
 import pytest
-from backends_table import assert_told, each_backend
+from backends_table import assert_told, call_of, each_backend
 
 from adinterface import (
     AutoFiniteDifferences,
     Constant,
     NotDifferentiableError,
     gradient,
-    prepare,
     register_node,
 )
 
@@ -162,11 +161,7 @@ def test_an_attribute_beside_the_fields_is_looked_at_in_a_later_call_too(prepare
 
     model, f = Model(X), lambda m: m.w.sum()
     model.cache = [1]  # no key is made of it, so the plan takes it from each call
-    call = (
-        prepare(gradient, f, AutoFiniteDifferences(), model)
-        if prepared
-        else lambda m: gradient(f, AutoFiniteDifferences(), m)
-    )
+    call = call_of(prepared, gradient, f, AutoFiniteDifferences(), model)
     call(model)
     model.cache = array.array("d", [1.0])
     assert_told(

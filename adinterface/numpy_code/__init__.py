@@ -22,7 +22,7 @@ from ..core.tree import Constant, Leaf, Node, Structure, flatten, handler_of, re
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
 from .gaps import with_nan
-from .refusals import forget, here, of_others
+from .refusals import of_others, the_call
 from .storage import ARGUMENT, MADE
 from .storage import PYTHON as OF_PYTHON
 
@@ -48,8 +48,8 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
     engine. NumPy arrays that f captures are constants. Arrays that f makes, such as `np.zeros(n)`
     and `x.copy()`, can be written to, by `a[i] = x[0]`, `+=`, `out=`, `np.add.at` and others, with
     NumPy's views; an f that writes runs as a copy in which NumPy's functions that make arrays are
-    replaced. Code that cannot work raises NumpyCodeError, which names the expression and what to
-    write instead: a write to an argument of f, `np.asarray` of a differentiated array, `float(x)`.
+    replaced. Code that cannot work raises NumpyCodeError, which says what to write
+    instead: a write to an argument of f, `np.asarray` of a differentiated array, `float(x)`.
 
     f takes and returns trees, as operators do. A call with NumPy arrays and numbers alone (as in
     finite differences) runs f itself. Compiled code has no overhead of the wrappers.
@@ -95,49 +95,44 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             copy_for_call = with_deep_names(f) if deep else with_making_names(f)
         wrapped = [_wrapped(leaf, copy_for_call is not None) for leaf in leaves]
         args, kwargs = structure.build(iter(wrapped))
-        forget()
-        outermost = here.reached is None
-        record = active_record()
-        if outermost and deep and record is not None:
-            record.costs.append(_COST)
-        if outermost:
-            here.reached, here.gaps = {}, False
-        kept = None
-        try:
-            with within(CORE, now()._replace(wrap=_taken)):
-                result = (f if copy_for_call is None else copy_for_call())(*args, **kwargs)
-            result = _unwrapped(
-                result, [x for x in wrapped if type(x) is NumpyArray] if here.gaps else []
-            )
-            # The code may have caught an error, and C code may have ignored it.
-            if here.refused is not None and not _of_engine(result):
-                raise NumpyCodeError(here.refused)
-        except Exception as error:
-            if isinstance(error, NumpyCodeError):
+        with the_call() as (call, outermost):
+            call.refused = None
+            if outermost and deep and (record := active_record()) is not None:
+                record.costs.append(_COST)
+            try:
+                with within(CORE, now()._replace(wrap=_taken)):
+                    result = (f if copy_for_call is None else copy_for_call())(*args, **kwargs)
+                result = _unwrapped(
+                    result, [x for x in wrapped if type(x) is NumpyArray] if call.gaps else []
+                )
+                # The code may have caught an error, and C code may have ignored it.
+                if call.refused is not None and not _of_engine(result):
+                    raise NumpyCodeError(call.refused)
+            except Exception as error:
+                if isinstance(error, NumpyCodeError):
+                    raise
+                # NumPy's error, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper
+                # in SciPy's C code, replaces the wrapper's own.
+                replaced = isinstance(error, (ValueError, SystemError)) and isinstance(
+                    error.__cause__, NumpyCodeError
+                )
+                said = str(error.__cause__) if replaced else of_others(error, deep)
+                if said is not None:
+                    raise NumpyCodeError(said) from error
+                # SciPy has error classes of its own. C code may also call f again while the
+                # wrapper's error is pending: CPython then may not find an attribute that is there.
+                if call.refused is not None and call.refused not in getattr(error, "__notes__", ()):
+                    error.add_note(call.refused)
                 raise
-            # NumPy's error, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in
-            # SciPy's C code, replaces the wrapper's own.
-            replaced = isinstance(error, (ValueError, SystemError)) and isinstance(
-                error.__cause__, NumpyCodeError
-            )
-            said = str(error.__cause__) if replaced else of_others(error, deep)
-            if said is not None:
-                raise NumpyCodeError(said) from error
-            # SciPy has error classes of its own. C code may also call f again while the wrapper's
-            # error is pending: CPython then may not find an attribute that is there.
-            if here.refused is not None and here.refused not in getattr(error, "__notes__", ()):
-                error.add_note(here.refused)
-            raise
-        finally:
-            if outermost:
-                reached, here.reached = here.reached, None
-                if reached:
+            finally:
+                kept = None
+                if outermost and call.reached:
                     from .deep import with_numbers
 
-                    kept = with_numbers(reached)
-        if kept is not None:
-            raise NumpyCodeError(kept)
-        return result
+                    kept = with_numbers(call.reached)
+            if kept is not None:
+                raise NumpyCodeError(kept)
+            return result
 
     if deep:
         on_any_engine.asks_for_python_numbers = True  # type: ignore[attr-defined]

@@ -36,13 +36,12 @@ from .names import (
 )  # fmt: skip
 from .refusals import (
     KEPT,
-    expression,
     here,
-    in_deep_code,
     note_unknown,
     of_key,
     of_leaving,
     of_subclass,
+    running,
 )  # fmt: skip
 from .storage import (
     ARGUMENT,
@@ -194,8 +193,6 @@ class NumpyArray(Storage):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         caller = sys._getframe(1)
-        if type(caller.f_globals) is not dict and expression().endswith(".__array__()"):
-            return self  # type: ignore[return-value]  # called by name, by code in which NumPy's names mean ours
         if caller.f_code.co_name == "_matmul_dispatch" and caller.f_globals.get(
             "__name__", ""
         ).startswith("scipy.sparse"):
@@ -204,27 +201,14 @@ class NumpyArray(Storage):
             itself = np.empty((), object)
             itself[()] = self
             return itself
-        self._refuse_if_traced("makes a plain NumPy array of it")
+        self._refuse_if_traced("a plain NumPy array")
         array = self._engine.library.to_numpy(self._array)
         return np.array(array, dtype=dtype, copy=copy)
 
     # properties of an array
 
-    def _class(self) -> type:
-        """The class; to code that runs as a copy, that of NumPy's array or number.
-
-        `match` and isinstance of C code read it.
-        """
-        names: Any = sys._getframe(1).f_globals
-        cls: type = names.class_of(self) if getattr(names, "deep", False) else type(self)
-        return cls
-
-    __class__ = property(_class, object.__dict__["__class__"].__set__)
-
     @property
     def shape(self) -> tuple[int, ...]:
-        if self._origin is PYTHON:
-            self._no_attribute("shape")
         shape: tuple[int, ...] = self._array.shape
         return tuple(shape)
 
@@ -238,7 +222,7 @@ class NumpyArray(Storage):
             or self._origin not in (None, "", in_order(self.ndim))
         ):
             raise NumpyCodeError(
-                f"numpy_function: {expression()} = ... gives another shape to an argument of f, or"
+                "numpy_function: x.shape = ... gives another shape to an argument of f, or"
                 " to an array that shares its elements with another. Write x = x.reshape(shape)."
             )
         else:
@@ -247,22 +231,11 @@ class NumpyArray(Storage):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        if self._origin is PYTHON:
-            self._no_attribute("dtype")
         dtype: np.dtype[Any] = np.dtype(self._engine.library.dtype(self._array))
         return dtype
 
-    def _no_attribute(self, name: str) -> None:
-        """Raise AttributeError if code that runs as a copy looks for an attribute of arrays in a
-        Python number.
-        """
-        if getattr(sys._getframe(2).f_globals, "deep", False):
-            raise _no_such(self, name)
-
     @property
     def size(self) -> int:
-        if self._origin is PYTHON:
-            self._no_attribute("size")
         size = 1
         for length in self._array.shape:
             size *= length
@@ -368,7 +341,7 @@ class NumpyArray(Storage):
     # Text has no derivative. Code that runs as a copy may use it as a key, or read it back.
 
     def __repr__(self) -> str:
-        if here.running:
+        if running():
             return repr(self._in_text("repr(x)"))
         numbers = known_numbers(self)
         return f"NumpyArray({self._array!r})" if numbers is None else f"NumpyArray({numbers[()]!r})"
@@ -381,8 +354,8 @@ class NumpyArray(Storage):
 
     def _in_text(self, what: str) -> Any:
         """The plain array or number of which NumPy or Python would write the text."""
-        if here.running and self._traced() and self.dtype.kind in "fc":
-            raise NumpyCodeError(of_key(expression() or what))
+        if running() and self._traced() and self.dtype.kind in "fc":
+            raise NumpyCodeError(of_key(what))
         return as_plain(self, np.asarray(settled_number(self)))
 
     def __copy__(self) -> NumpyArray:
@@ -394,9 +367,6 @@ class NumpyArray(Storage):
     def __reduce__(self) -> tuple[Any, ...]:
         # the engine decides whether its array can be pickled
         return NumpyArray, (self._array, self._engine)
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return self.__reduce__()  # that of object would read __class__
 
     def copy(self, order: str = "C") -> NumpyArray:
         copied = self.__copy__()
@@ -414,8 +384,10 @@ class NumpyArray(Storage):
 
     def _refuse_if_traced(self, what: str) -> None:
         if self._traced():
-            here.refused = of_leaving(what)
-            raise NumpyCodeError(here.refused)
+            refused = of_leaving(what)
+            if here.call is not None:
+                here.call.refused = refused
+            raise NumpyCodeError(refused)
 
     def __bool__(self) -> bool:
         try:
@@ -432,7 +404,7 @@ class NumpyArray(Storage):
         if self.ndim:
             raise TypeError("unhashable type: 'numpy.ndarray'")
         if self.dtype.kind not in "iub":
-            raise NumpyCodeError(of_key(expression() or "hash(x)"))
+            raise NumpyCodeError(of_key("hash(x)"))
         return hash(self._whole(int))
 
     def __index__(self) -> int:
@@ -465,23 +437,23 @@ class NumpyArray(Storage):
         raise NumpyCodeError(of_key("bytes(x)"))
 
     def __float__(self) -> float:
-        self._refuse_if_traced("makes a Python number of it")
+        self._refuse_if_traced("a Python number")
         return float(self._array)
 
     def __complex__(self) -> complex:
-        self._refuse_if_traced("makes a Python number of it")
+        self._refuse_if_traced("a Python number")
         return complex(self._array)
 
     def item(self, *index: Any) -> Any:
-        if here.running:
+        if running():
             return OF_PYTHON["item"](self, *index)
-        self._refuse_if_traced("makes a Python number of it")
+        self._refuse_if_traced("a Python number")
         return self.__array__().item(*index)
 
     def tolist(self) -> Any:
-        if here.running:
+        if running():
             return OF_PYTHON["tolist"](self)
-        self._refuse_if_traced("makes Python numbers of it")
+        self._refuse_if_traced("Python numbers")
         return self.__array__().tolist()
 
     # methods that are more than a function of the array
@@ -552,10 +524,10 @@ class NumpyArray(Storage):
             if self._view is None:  # emptied at the end of a call
                 raise NumpyCodeError(KEPT)
             return refresh(self)  # of a view whose root has been written to since
-        if here.refused is not None and hasattr(type(self), name):
+        if here.call is not None and here.call.refused and hasattr(type(self), name):
             # While C code ignores an error, CPython may not find what a base class has
             # (`_PyType_Lookup`).
-            raise NumpyCodeError(here.refused)
+            raise NumpyCodeError(here.call.refused)
         if name == "flags":
             return _flags_of(self)
         if name == "base":
@@ -572,7 +544,7 @@ class NumpyArray(Storage):
         if name == "is_integer":
             return lambda: bool(np.isfinite(self) & (self == np.floor(self)))
         if name == "device":
-            if in_deep_code():
+            if running():
                 return "cpu"  # as NumPy's, to code in which NumPy's names mean ours
             raise NumpyCodeError(
                 "numpy_function: x.device asks where an array lies, and the engine's may lie"
@@ -620,7 +592,7 @@ def settled_number(x: Any) -> Any:
     numbers = known_numbers(x)
     if numbers is None:
         error = NumpyCodeError(
-            f"numpy_function: {expression() or 'this'} goes on by the numbers of what is"
+            "numpy_function: this code goes on by the numbers of what is"
             " differentiated, which a compiled call does not know yet. Use the backend with"
             " jit=False."
         )

@@ -4,8 +4,6 @@ an engine's.
 
 from __future__ import annotations
 
-import dis
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -87,9 +85,7 @@ def _ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: An
         and operand_of(self) is self
     ):
         # without this method, NumPy would leave its operators to the object
-        caller = sys._getframe(1)
-        if dis.opname[caller.f_code.co_code[caller.f_lasti]] == "BINARY_OP":
-            return getattr(self, _REFLECTED[ufunc])(inputs[0])
+        return getattr(self, _REFLECTED[ufunc])(inputs[0])
     return getattr(ufunc, method)(*map(array_of, inputs), **keywords)
 
 

@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from ..core.contract.auto import BUILT_IN
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import Library, dtype_kind
 from .array_like import operand_of
 from .names import instead_of, names, spelled
-from .refusals import ENGINES
 from .storage import Storage
 from .writes import holds_storage, stacked
+
+#: The packages of the engines, with their import names, and ours.
+ENGINES = frozenset(name for auto in BUILT_IN for name in (auto.name, f"adinterface_{auto.name}"))
 
 #: Sources of functions that neither the engine nor a composition has: from a name and the engine to
 #: the function on the

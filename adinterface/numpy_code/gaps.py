@@ -55,7 +55,8 @@ def past_gaps(ufunc: np.ufunc, *operands: Any) -> Any:
     if result.dtype.kind != "f":
         return None
     gaps = np.broadcast_to(functools.reduce(np.logical_or, found), result.shape)
-    here.gaps = True
+    if here.call is not None:
+        here.call.gaps = True
     result = np.where(gaps, result.dtype.type(np.nan), result)
     if isinstance(result, np.ndarray):  # only gaps
         return result

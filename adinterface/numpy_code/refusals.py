@@ -1,68 +1,83 @@
-"""Refusals of NumPy code that an engine cannot run: the user's expression, and what to write
-instead.
+"""Refusals of NumPy code that an engine cannot run, and what to write instead.
+
+Python underlines the expression in the traceback.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dis
-import linecache
 import re
 import struct
-import sys
 import threading
 from collections.abc import Iterator
-from types import FrameType
 from typing import Any
 
-from ..core.contract.auto import BUILT_IN
+
+class Call:
+    """What is true of a call of NumPy code, and of the calls in it."""
+
+    def __init__(self) -> None:
+        #: The last refusal: C code may replace its error by another that says nothing of it.
+        self.refused: str | None = None
+        #: By identity, the user's objects that copied code has reached, and their length then.
+        self.reached: dict[int, tuple[Any, int]] = {}
+        #: Whether it has computed with plain data that are NaN (`gaps`).
+        self.gaps = False
+        #: Whether a copy of a function runs (`telling_unknown`), and the first error in it that
+        #: says that numbers are not known.
+        self.running = False
+        self.unknown: BaseException | None = None
 
 
-class Ambient(threading.local):
-    """What is true of NumPy code that runs in this thread."""
-
-    #: The last refusal: C code may replace its error by another that says nothing of it.
-    refused: str | None = None
-    #: By identity, the user's objects that copied code has reached in this call, and their length
-    #: then; None outside of calls.
-    reached: dict[int, tuple[Any, int]] | None = None
-    #: Whether this call has computed with plain data that are NaN (`gaps`).
-    gaps = False
-    #: Whether a copy of a function runs (`telling_unknown`), and the first error in it that says
-    #: that numbers are not known.
-    running = False
-    unknown: BaseException | None = None
+class _Here(threading.local):
+    call: Call | None = None
 
 
-here: Ambient = Ambient()
+#: The call that runs in this thread.
+here: _Here = _Here()
 
 
-def forget() -> None:
-    """Forget what was refused before."""
-    here.refused = None
+def running() -> bool:
+    """Whether a copy of a function runs, as with deep=True."""
+    return here.call is not None and here.call.running
+
+
+@contextlib.contextmanager
+def the_call() -> Iterator[tuple[Call, bool]]:
+    """The call that runs, else a new one; and whether it is new."""
+    known = here.call
+    call = here.call = known or Call()
+    try:
+        yield call, known is None
+    finally:
+        here.call = known
 
 
 def note_unknown(error: BaseException) -> None:
     """Record an error that occurs because numbers are unknown: an `except` may treat it as the
     code's own.
     """
-    if here.running and here.unknown is None:
-        here.unknown = error
+    call = here.call
+    if call is not None and call.running and call.unknown is None:
+        call.unknown = error
 
 
 @contextlib.contextmanager
-def telling_unknown() -> Iterator[None]:
+def telling_unknown() -> Iterator[bool]:
     """Raises a recorded error that the code has caught, since it would continue with a false
     assumption.
+
+    Gives whether no other copy runs.
     """
-    outermost, here.running = not here.running, True
-    try:
-        yield
-        if here.unknown is not None:
-            raise here.unknown
-    finally:
-        if outermost:
-            here.running, here.unknown = False, None
+    with the_call() as (call, _):
+        outermost, call.running = not call.running, True
+        try:
+            yield outermost
+            if call.unknown is not None:
+                raise call.unknown
+        finally:
+            if outermost:
+                call.running, call.unknown = False, None
 
 
 #: What to write instead of code that would leave the engine.
@@ -73,11 +88,11 @@ _LEAVING = (
 )
 
 
-def of_leaving(what: str) -> str:
+def of_leaving(made: str) -> str:
     """A conversion that would leave the engine."""
     return (
-        f"numpy_function: {expression() or 'this'} {what}, which would drop its gradient."
-        f" {_LEAVING}{remedies(here.running)}{_left_by_deep()}"
+        f"numpy_function: this code makes {made} of what is differentiated, which would drop its"
+        f" gradient. {_LEAVING}{remedies(running())}"
     )
 
 
@@ -91,56 +106,6 @@ def remedies(deep: bool) -> str:
         f" For code that you cannot change there are {first}adinterface.rules.differentiate_with"
         " and AutoFiniteDifferences()."
     )
-
-
-def _left_by_deep() -> str:
-    """The sentence for code that runs unchanged under deep=True; empty for any other."""
-    frame = _of_the_user() if here.running else None
-    if frame is None or getattr(frame.f_globals, "deep", False):
-        return ""
-    name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
-    return f" deep=True does not reach {name}."
-
-
-def in_deep_code() -> bool:
-    """Whether the innermost code of the user that runs is the copy of a function."""
-    frame = _of_the_user()
-    return frame is None or getattr(frame.f_globals, "deep", False)
-
-
-def _of_the_user() -> FrameType | None:
-    """The innermost frame of the user's code."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _package_of(frame) in _NOT_THE_USERS:
-        frame = frame.f_back
-    return frame
-
-
-def _package_of(frame: FrameType) -> str:
-    name: str = frame.f_globals.get("__name__", "")
-    return name.partition(".")[0]
-
-
-def expression() -> str:
-    """The expression of the user's code that runs, from the positions that Python keeps.
-
-    Empty if it has no source, or several lines.
-    """
-    frame = _of_the_user()
-    return "" if frame is None else _expression_at(frame, frame.f_lasti)
-
-
-def _expression_at(frame: FrameType, instruction: int) -> str:
-    code = frame.f_code
-    line, end_line, column, end_column = list(code.co_positions())[instruction // 2]
-    # Python 3.13 knows the source of `python -c`, which has the name of what eval and exec run.
-    known = line and code.co_filename != "<string>"
-    source = linecache.getline(code.co_filename, line, frame.f_globals) if line and known else ""
-    if not source or line != end_line or column is None or end_column is None:
-        return ""
-    # the second from Python 3.12 on
-    writes = dis.opname[code.co_code[instruction]] in ("STORE_SUBSCR", "STORE_SLICE")
-    return source.encode()[column:end_column].decode() + (" = ..." if writes else "")
 
 
 #: What a refused write writes to, and what to write instead.
@@ -164,22 +129,22 @@ INTO_UNKNOWN_ELEMENTS = (
 
 
 def of_write(what: str) -> str:
-    return f"numpy_function: {expression() or 'x[index] = ...'} writes {what}"
+    return f"numpy_function: this code writes {what}"
 
 
 def into_plain(function: str) -> str:
     return (
         f"numpy_function: {function} would write its result into a plain NumPy array (out=, or an"
         " operator such as +=), which would drop its gradient: f itself has not made that array."
-        f" Write a = np.array(a) in f first, and pass that to the code.{remedies(here.running)}"
+        f" Write a = np.array(a) in f first, and pass that to the code.{remedies(running())}"
     )
 
 
 def of_subclass(cls: type) -> str:
     return (
-        f"numpy_function: {expression() or 'this'} makes an object of"
+        f"numpy_function: this code makes an object of"
         f" {cls.__module__}.{cls.__qualname__}, a subclass of numpy.ndarray, which an engine's"
-        f" array cannot be. Write np.asarray(x) for it.{remedies(here.running)}"
+        f" array cannot be. Write np.asarray(x) for it.{remedies(running())}"
     )
 
 
@@ -220,18 +185,8 @@ def of_others(error: BaseException, deep: bool) -> str | None:
     if not isinstance(error, (TypeError, ValueError, struct.error)) or not _NO_ARRAYS.search(said):
         return None
     said = re.sub("NumpyArray|MadeArray", "array", re.split(r"\n|\. The following", said)[0])
-    trace, found = error.__traceback__, ""
-    while trace is not None:
-        if _package_of(trace.tb_frame) not in _NOT_THE_USERS:
-            found = _expression_at(trace.tb_frame, trace.tb_lasti)
-        trace = trace.tb_next
     return (
-        f"numpy_function: {found or 'this'} needs plain arrays or numbers of Python, which those"
-        f" here are not ({said}). Compute what is constant before the call, and pass it to"
+        "numpy_function: this code needs plain arrays or numbers of Python, which those here are"
+        f" not ({said}). Compute what is constant before the call, and pass it to"
         f" f.{remedies(deep)}"
     )
-
-
-_NOT_THE_USERS = frozenset({__package__.partition(".")[0], "numpy", "scipy"})
-#: The packages of the engines, with their import names, and ours.
-ENGINES = frozenset(name for auto in BUILT_IN for name in (auto.name, f"adinterface_{auto.name}"))

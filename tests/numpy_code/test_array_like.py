@@ -308,7 +308,7 @@ def test_compiled(f):
 @pytest.mark.parametrize("function", [np.asarray, np.sin], ids=["asarray", "sin"])
 def test_an_object_alone_is_refused_by_name_without_copied_code(function, backend):
     message = (
-        "numpy_function: function(Given(x)) needs plain arrays or numbers of Python, which those"
+        "numpy_function: this code needs plain arrays or numbers of Python, which those"
         " here are not (object __array__ method not producing an array). Compute what is constant"
         " before the call, and pass it to f. For code that you cannot change there are"
         " numpy_function(f, deep=True),"
@@ -326,7 +326,7 @@ def test_an_object_alone_is_refused_by_name_without_copied_code(function, backen
 @each_engine
 def test_a_subclass_is_refused_by_name_without_copied_code(backend):
     message = (
-        "numpy_function: x.view(Series) makes an object of test_array_like.Series, a subclass of"
+        "numpy_function: this code makes an object of test_array_like.Series, a subclass of"
         " numpy.ndarray, which an engine's array cannot be. Write np.asarray(x) for it."
         " For code that you cannot change there are numpy_function(f, deep=True),"
     )

@@ -327,13 +327,7 @@ def names_on_the_way(x):
 
     scope = {"np": np, "x": x}
     exec("y = np.sum(np.asarray(x) ** 2)", scope)
-    return (
-        n.sum(later(x))
-        + eval("np.sum(np.asarray(x))")
-        + scope["y"]
-        + Local().value()
-        + globals()["squares"](x)[0]
-    )
+    return n.sum(later(x)) + scope["y"] + Local().value() + globals()["squares"](x)[0]
 
 
 @program
@@ -616,10 +610,7 @@ class Color(enum.Enum):
 REFUSED = {
     "deleted names": (
         lambda x: deep_helper.forget(x),
-        (
-            "adinterface.rules.differentiate_with and AutoFiniteDifferences(). deep=True does not"
-            " reach deep_helper.forget."
-        ),
+        "For code that you cannot change there are adinterface.rules.differentiate_with",
     ),
     "compiled code": (
         lambda x: scipy.stats._stats._studentized_range_pdf_logconst(x[0], x[1]),
@@ -633,8 +624,8 @@ REFUSED = {
     "a method of an enumeration": (
         lambda x: Color.RED.value_of(x),
         (
-            "numpy_function: np.asarray(x) makes a plain NumPy array of it, which would drop its"
-            " gradient."
+            "numpy_function: this code makes a plain NumPy array of what is differentiated, which"
+            " would drop its gradient."
         ),
     ),
     "masked arrays": (

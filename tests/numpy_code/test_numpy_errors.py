@@ -3,7 +3,6 @@
 No gradient is dropped.
 """
 
-import linecache
 import math
 import re
 
@@ -56,18 +55,21 @@ def refused(message):
     return enter
 
 
-@refused("np.asarray(x) makes a plain NumPy array of it, which would drop its gradient.")
+LEAVING = "this code makes {} of what is differentiated, which would drop its gradient."
+
+
+@refused(LEAVING.format("a plain NumPy array"))
 def asarray(x):
     return np.sum(np.asarray(x))
 
 
-@refused("np.array([x[0], x[1]]) makes a plain NumPy array of it, which would drop its gradient.")
+@refused(LEAVING.format("a plain NumPy array"))
 def array_of_elements(x):
     return np.sum(np.array([x[0], x[1]]))
 
 
 ARGUMENT = (
-    "{0} writes into an argument of f, which belongs to the caller. Write x = x.copy() first."
+    "this code writes into an argument of f, which belongs to the caller. Write x = x.copy() first."
 )
 PLAIN = np.zeros(3)
 
@@ -77,50 +79,50 @@ class Owner:
     kept = staticmethod(np.asarray)
 
 
-@refused(ARGUMENT.format("x[0] = ..."))
+@refused(ARGUMENT)
 def writing(x):
     x[0] = 1.0
     return np.sum(x)
 
 
-@refused("float(x[0]) makes a Python number of it, which would drop its gradient.")
+@refused(LEAVING.format("a Python number"))
 def python_float(x):
     return float(x[0]) * 2
 
 
-@refused("math.sin(x[0]) makes a Python number of it, which would drop its gradient.")
+@refused(LEAVING.format("a Python number"))
 def math_module(x):
     return math.sin(x[0])
 
 
-@refused("x[0].item() makes a Python number of it, which would drop its gradient.")
+@refused(LEAVING.format("a Python number"))
 def item(x):
     return x[0].item()
 
 
-@refused("x.tolist() makes Python numbers of it, which would drop its gradient.")
+@refused(LEAVING.format("Python numbers"))
 def tolist(x):
     return sum(x.tolist())
 
 
-@refused(ARGUMENT.format("x += 1.0"))
+@refused(ARGUMENT)
 def in_place_on_an_argument(x):
     x += 1.0
     return np.sum(x)
 
 
-@refused(ARGUMENT.format("np.add(x, 1.0, out=x)"))
+@refused(ARGUMENT)
 def out(x):
     return np.sum(np.add(x, 1.0, out=x))
 
 
-@refused(ARGUMENT.format("np.add.at(x, [0], 1.0)"))
+@refused(ARGUMENT)
 def ufunc_at(x):
     np.add.at(x, [0], 1.0)
     return np.sum(x)
 
 
-@refused("Owner.plain.fill(x[0]) makes a Python number of it, which would drop its gradient.")
+@refused(LEAVING.format("a Python number"))
 def filling_another(x):
     Owner.plain.fill(x[0])
     return np.sum(Owner.plain)
@@ -148,26 +150,26 @@ for _name, _write in {
     )
 
 
-@refused("Owner.plain[0] = ... makes a Python number of it, which would drop its gradient.")
+@refused(LEAVING.format("a Python number"))
 def writing_into_another(x):
     Owner.plain[0] = x[0]
     return np.sum(Owner.plain)
 
 
 CAPTURED = (
-    "{} writes what is differentiated into an array that f captures or gets in a Constant, which"
+    "this code writes what is differentiated into an array that f captures or gets in a Constant, which"
     " outlives the call. Write x = x.copy() in f first."
 )
 
 
-@refused(CAPTURED.format("PLAIN[0] = ..."))
+@refused(CAPTURED)
 def writing_into_a_captured_array(x):
     PLAIN[0] = x[0]
     return np.sum(PLAIN)
 
 
 @refused(
-    "a[0] = ... writes what is differentiated into memory that a plain NumPy array shares, such as"
+    "this code writes what is differentiated into memory that a plain NumPy array shares, such as"
     " np.asarray of it in a function that f calls, which would not see it. Write x = x.copy()"
     " first."
 )
@@ -179,7 +181,7 @@ def writing_beside_a_plain_array(x):
 
 
 @refused(
-    "y[0, 0] = ... writes where a reshape or ravel may look on or not: that depends on how its"
+    "this code writes where a reshape or ravel may look on or not: that depends on how its"
     " argument lies in memory, which an engine's array does not tell. Write x = x.copy() before the"
     " reshape or ravel."
 )
@@ -190,7 +192,7 @@ def writing_beside_a_ravel_of_unknown_memory(x):
     return np.sum(flat)
 
 
-@refused(ARGUMENT.format("x.sort()"))
+@refused(ARGUMENT)
 def sort(x):
     x.sort()
     return x[0]
@@ -238,50 +240,43 @@ def strings(x):
     return np.sum(np.where(x > 1, np.array(["a", "b", "c"]), x))
 
 
-@refused(
-    "scipy.linalg.solve(np.eye(3), x) makes a plain NumPy array of it, which would drop its gradient."
-)
+@refused(LEAVING.format("a plain NumPy array"))
 def foreign_function(x):
     return np.sum(scipy.linalg.solve(np.eye(3), x))
 
 
-@refused("np.vectorize(abs)(x) makes a plain NumPy array of it, which would drop its gradient.")
+@refused(LEAVING.format("a plain NumPy array"))
 def vectorize(x):
     return np.sum(np.vectorize(abs)(x))
 
 
-@refused("np.full(3, x[0]) makes a plain NumPy array of it, which would drop its gradient.")
+@refused(LEAVING.format("a plain NumPy array"))
 def full(x):
     return np.sum(np.full(3, x[0]))
 
 
-@refused("np.arange(x[0], x[2]) makes a plain NumPy array of it, which would drop its gradient.")
+@refused(LEAVING.format("a plain NumPy array"))
 def arange(x):
     return np.sum(np.arange(x[0], x[2]))
 
 
-@refused("rng.normal(x[0], 1.0) makes a plain NumPy array of it, which would drop its gradient.")
+@refused(LEAVING.format("a plain NumPy array"))
 def random_numbers(x):
     rng = np.random.default_rng(0)
     return rng.normal(x[0], 1.0)
 
 
-@refused(
-    "quad(lambda s: s * x[0], 0, 5) makes a Python number of it, which would drop its gradient."
-)
+@refused(LEAVING.format("a Python number"))
 def integral(x):
     return quad(lambda s: s * x[0], 0, 5)[0]
 
 
-@refused(
-    "scipy.linalg.expm(x * np.eye(3)) makes a plain NumPy array of it, which would drop its"
-    " gradient."
-)
+@refused(LEAVING.format("a plain NumPy array"))
 def exponential(x):
     return np.sum(scipy.linalg.expm(x * np.eye(3)))
 
 
-@refused("np.exp((x, x)) makes a plain NumPy array of it, which would drop its gradient.")
+@refused(LEAVING.format("a plain NumPy array"))
 def function_of_a_tuple(x):
     return np.sum(np.exp((x, x)))
 
@@ -294,7 +289,7 @@ def histogram(x):
     return np.histogram(x)[0][0]
 
 
-@refused(ARGUMENT.format("np.put(x, [0], 1.0)"))
+@refused(ARGUMENT)
 def put(x):
     np.put(x, [0], 1.0)
     return np.sum(x)
@@ -378,12 +373,12 @@ def test_what_was_refused_inside_the_c_code_of_scipy_arrives(low, engine):
 
     with pytest.raises((NumpyCodeError, ValueError)) as caught:
         gradient(root, ENGINES[engine], X)
-    _tells(caught.value, "brentq(lambda s: s**2 - x[0], low, 5)")
+    _tells(caught.value)
 
 
-def _tells(error, expression):
+def _tells(error):
     told = [str(error), *getattr(error, "__notes__", [])]
-    message = f"numpy_function: {expression} makes a Python number of it, which would drop its"
+    message = "numpy_function: " + LEAVING.format("a Python number")
     assert sum(message in each for each in told) == 1
 
 
@@ -398,18 +393,7 @@ def test_an_error_of_the_code_itself_stays_what_it_is(engine):
 
     with pytest.raises(KeyError, match="no number") as caught:
         gradient(numpy_function(lambda x: inner(x) * x[0]), ENGINES[engine], X)
-    _tells(caught.value, "float(x[0])")
-
-
-def test_the_message_has_no_source_where_python_has_none(monkeypatch):
-    # As Python 3.13 does for `python -c`.
-    monkeypatch.setitem(linecache.cache, "<string>", (9, None, ["import what\n"], "<string>"))
-    f = eval("lambda x: np.asarray(x)", {"np": np})
-    with pytest.raises(
-        NumpyCodeError,
-        match=r"^numpy_function: this makes a plain NumPy array of it, which would drop",
-    ):
-        gradient(numpy_function(f), AutoTorch(), X)
+    _tells(caught.value)
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
@@ -461,7 +445,7 @@ def test_in_place_arithmetic_keeps_shape_and_dtype(backend):
     ("f", "said"),
     [
         (lambda x: x[0] if x[0] > 0 else x[1], "AutoJax(jit=False)"),
-        (python_float, "float(x[0]) makes a Python number of it"),
+        (python_float, "this code makes a Python number of what"),
     ],
     ids=["a branch", "a number"],
 )
@@ -475,9 +459,7 @@ def test_a_plain_array_indexed_by_what_jit_does_not_know():
     def f(x):
         return np.sum(x * X[np.argsort(x)])
 
-    message = (
-        r"^numpy_function: X\[np.argsort\(x\)\] makes a plain NumPy array of it, which would drop"
-    )
+    message = "^numpy_function: this code makes a plain NumPy array of what is differentiated"
     with pytest.raises(NumpyCodeError, match=message):
         prepare(gradient, numpy_function(f), AutoJax(), X)(X)
     g = numpy_function(lambda x, a: np.sum(x * a[np.argsort(x)]))

@@ -169,7 +169,7 @@ COMPILED = (
 )
 
 
-@refused(f"numpy_function: hash(float(x[0])) {KEY}")
+@refused(f"numpy_function: hash(x) {KEY}")
 def a_hash(x):
     return x[0] * (hash(float(x[0])) * 0 + 1)
 
@@ -179,7 +179,7 @@ def bytes_of_an_array(x):
     return np.sum(x) * len(hashlib.md5(x.tobytes()).hexdigest())
 
 
-@refused(f"numpy_function: memoryview(x) {CODE}")
+@refused(f"numpy_function: this code {CODE}")
 def a_view_of_memory(x):
     return np.sum(x) * len(memoryview(x))
 
@@ -189,7 +189,7 @@ def statistics_of_python(x):
     return statistics.mean([float(v) for v in x]) + statistics.fmean(x)
 
 
-@refused(f"numpy_function: np.ndarray.__iadd__(x, 1.0) {CODE}")
+@refused(f"numpy_function: this code {CODE}")
 def methods_of_the_class(x):
     return np.sum(np.ndarray.__iadd__(x, 1.0))
 

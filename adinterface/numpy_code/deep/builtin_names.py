@@ -135,8 +135,6 @@ def builtin_names(of: Of) -> dict[str, Any]:
         "min": _extreme(min, "__lt__"),
         "__import__": import_,
         "__build_class__": build_class,
-        "eval": _running(eval),
-        "exec": _running(exec),
         "super": super_,
     }
 
@@ -180,37 +178,6 @@ def build_class(function: Any, name: str, *bases: Any, **keywords: Any) -> Any:
     body = _Body(names, function.__globals__) if type(names) is dict else names
     exec(function.__code__, function.__globals__, body, closure=function.__closure__)
     return meta(name, resolved, dict(body) if type(names) is dict else names, **keywords)
-
-
-class _Names(dict[str, Any]):
-    """Local names before global ones, for code compiled at run time."""
-
-    def __init__(self, names: Any, scope: Any):
-        super().__init__()
-        self._names, self._scope = names, scope
-
-    def __getitem__(self, name: str) -> Any:
-        return self._names[name] if name in self._names else self._scope[name]
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._names[name] = value
-
-    def __delitem__(self, name: str) -> None:
-        del self._names[name]
-
-
-def _running(real: Callable[..., Any]) -> Callable[..., Any]:
-    """eval and exec, in the names of their caller."""
-
-    def call(source: Any, scope: Any = None, names: Any = None, /, **keywords: Any) -> Any:
-        frame = sys._getframe(1)
-        if scope is None:
-            scope, names = frame.f_globals, frame.f_locals if names is None else names
-        if type(scope) is not Globals:
-            return real(source, scope, *([] if names is None else [names]), **keywords)
-        return real(source, scope, _Names(scope if names is None else names, scope), **keywords)
-
-    return call
 
 
 def _original(scope: Any) -> Any:

@@ -50,23 +50,6 @@ def assigned_free_variables(code: CodeType) -> frozenset[str]:
 
 
 @functools.lru_cache(4096)
-def is_type_of_dtype(code: CodeType, at: int) -> bool:
-    """Whether the name that an instruction loads is compared by `is` with an attribute `type`, as a
-    dtype has it.
-    """
-    before: list[dis.Instruction] = []
-    for instruction in dis.get_instructions(code):
-        if instruction.opname == "IS_OP" and any(part.offset == at for part in before):
-            return any(part.opname == "LOAD_ATTR" and part.argval == "type" for part in before)
-        before = (
-            []
-            if instruction.opname.startswith(("STORE", "POP", "JUMP", "RETURN"))
-            else [*before, instruction]
-        )
-    return False
-
-
-@functools.lru_cache(4096)
 def writes_to_arrays(code: CodeType) -> bool:
     """Whether code names what writes to an array, among these the keyword out=, or has `x[i] = y`,
     `x += y` or the like.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..array_like import ArrayHolder
-from ..refusals import here, telling_unknown
+from ..refusals import telling_unknown
 from .classes import landed
 from .copies import Copies, DictView, ListView
 
@@ -20,16 +20,15 @@ def with_deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
     of = COPIES.of
 
     def call(*args: Any, **keywords: Any) -> Any:
-        outermost = not here.running
-        try:
-            COPIES.renew()
-            with telling_unknown():
+        with telling_unknown() as outermost:
+            try:
+                COPIES.renew()
                 return _leaving(
                     of(f)(*map(of, args), **{name: of(value) for name, value in keywords.items()})
                 )
-        finally:
-            if outermost:
-                COPIES.settle()
+            finally:
+                if outermost:
+                    COPIES.settle()
 
     return lambda: call
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic
 
 from ..array_like import protocols
-from ..refusals import here
+from ..refusals import running
 from .kept import MADE_BY_A_STATEMENT, note, slots_of
 from .reach import reached
 from .standing import Standing, real_of
@@ -264,7 +264,7 @@ def reading(of: Callable[[Any], Any]) -> Callable[[Any, str], Any]:
         value = object.__getattribute__(self, name)
         if (
             name[:2] == "__"
-            or not here.running
+            or not running()
             or (type(value) is types.MethodType and value.__self__ is self)
         ):
             return value

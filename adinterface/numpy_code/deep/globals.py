@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ...core.contract.errors import NumpyCodeError
-from ..array import pretended
-from .bytecode import is_type_of_dtype
-from .standing import Standing, real_of
 
 Of = Callable[[Any], Any]
-
-
-def _real_for_dtypes(value: Any, frame: types.FrameType) -> Any:
-    """The original of a replaced class of numbers where it is compared with x.dtype.type, which
-    `is` the original.
-    """
-    return (
-        real_of(value)
-        if type(value) is Standing and is_type_of_dtype(frame.f_code, frame.f_lasti)
-        else value
-    )
 
 
 class Globals(dict[str, Any]):
@@ -36,13 +21,6 @@ class Globals(dict[str, Any]):
     have assigned during a call.
     """
 
-    #: Read by refusals.
-    deep = True
-
-    def class_of(self, x: Any) -> Any:
-        """The class of a NumPy array or number, as code with these globals has it."""
-        return self._of(pretended(x))
-
     def __init__(self, original: dict[str, Any], of: Of, builtins: dict[str, Any]):
         super().__init__(__builtins__=builtins)
         self.original = original
@@ -54,7 +32,7 @@ class Globals(dict[str, Any]):
             value = self.original[name]
         except KeyError:
             return self._builtins[name]
-        return _real_for_dtypes(self._of(value), sys._getframe(1))
+        return self._of(value)
 
     def settle(self, leaving: Of) -> Iterator[NumpyCodeError]:
         """At the end of a call, give the module what copies have assigned to its names, or the
@@ -101,7 +79,7 @@ class ModuleView(types.ModuleType):
         scope = self.__dict__["_scopes"].get(id(vars(original)))
         if scope is not None and dict.__contains__(scope, name):
             return scope[name]
-        return _real_for_dtypes(self.__dict__["_of"](getattr(original, name)), sys._getframe(1))
+        return self.__dict__["_of"](getattr(original, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self.__dict__["_original"], name, value)

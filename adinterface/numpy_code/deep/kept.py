@@ -38,8 +38,8 @@ def note(holder: Any) -> None:
     """Record that copied code has reached this object; with it, what it has then been given for
     good: see `_parts`.
     """
-    if here.reached is not None and id(holder) not in here.reached:
-        here.reached[id(holder)] = (
+    if here.call is not None and id(holder) not in (reached := here.call.reached):
+        reached[id(holder)] = (
             holder,
             len(holder) if issubclass(type(holder), _CONTAINERS) else 0,
         )
@@ -48,7 +48,7 @@ def note(holder: Any) -> None:
             type(part) is NumpyArray and not is_emptied(part)
             for part in _entries(holder, type(holder))[1]
         ):
-            here.reached[id(holder)] = holder, NOT_THE_USERS
+            reached[id(holder)] = holder, NOT_THE_USERS
         for part in _parts(holder, type(holder)):
             if type(part) not in PLAIN and not issubclass(type(part), _NO_HOLDERS):
                 note(part)

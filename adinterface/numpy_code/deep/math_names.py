@@ -16,7 +16,6 @@ from ..array import NumpyArray
 from ..array_like import arrays_in
 from ..made_array import array_of_engine, plain
 from ..python_numbers import checked, python_number
-from ..refusals import expression
 
 
 def _special(name: str) -> Callable[..., Any]:
@@ -170,7 +169,7 @@ def _check_range(real: Callable[..., Any], known: Any, result: Any) -> None:
         and not np.isfinite(result)
     ):
         raise NumpyCodeError(
-            f"numpy_function: {expression() or real.__name__} is {known:.6g}, which {result.dtype}"
+            f"numpy_function: math.{real.__name__} is {known:.6g}, which {result.dtype}"
             " cannot hold, and the engine has no double precision in this call. Pass float64"
             " arrays."
         )

@@ -6,7 +6,7 @@ import functools
 import sys
 from typing import Any
 
-from ..refusals import ENGINES
+from ..engine import ENGINES
 
 #: Packages whose code is not copied: NumPy and Python, and packages that never compute with NumPy.
 LEFT = frozenset(sys.stdlib_module_names - {"__main__"}) | {

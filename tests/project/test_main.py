@@ -112,7 +112,7 @@ def test_a_strangers_backend_is_found(tmp_path: Path) -> None:
 
 
 def test_arguments_are_an_error():
-    done = python("-m", "adinterface", "nonsense", status=2)
+    done = python("-m", "adinterface", "nonsense", status=1)
     assert "python -m adinterface takes no arguments, not nonsense" in done.stderr
     assert "python -m adinterface choose module:function" in done.stderr
 

@@ -12,7 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from backends_table import assert_numbers, assert_tree, each_backend, each_engine, rtol_of
+from backends_table import (
+    assert_numbers,
+    assert_told,
+    assert_tree,
+    each_backend,
+    each_engine,
+    rtol_of,
+)
 
 from adinterface import (
     AutoAutograd,
@@ -548,113 +555,78 @@ def test_a_carry_that_changes_is_refused_in_the_same_words_everywhere(step, mess
         while_loop(lambda c: (c["a"] > 0).all(), lambda c: step(c, None)[0], init)
 
 
-@each_library
-def test_a_static_value_that_changes_is_refused(make):
-    with pytest.raises(
-        TreeError,
-        match=r"carry\[1\] is a str that is no array before a step, and another one after it",
-    ):
-        scan(lambda c, x: ((c[0], c[1] + "!"), None), (make(1.0), "a"), length=2)
-    with pytest.raises(
-        TreeError,
-        match=r"carry\[1\] is a str that a Constant holds fixed before a step, and another one",
-    ):
-        scan(lambda c, x: ((c[0], c[1] + "!"), None), (make(1.0), Constant("a")), length=2)
+def given(*results):
+    """A step whose results these are, in turn."""
+    results = iter(results)
+    return lambda c, x: (c, next(results))
 
 
-@pytest.mark.parametrize(
-    ("later", "message"),
-    [
-        (np.ones(3), r"y is float64 of shape \(2,\) in the first step, and float64 of shape \(3,\) in a later one"),
-        (np.ones(2, "float32"), r"y is float64 of shape \(2,\) in the first step, and float32 of shape \(2,\) in a later one"),
-        ([np.ones(2)], "y is float64 of shape .* in the first step, and a list in a later one"),
-        (None, "y is float64 of shape .* in the first step, and None in a later one"),
-    ],
-    ids=["shape", "dtype", "list", "none"],
-)  # fmt: skip
-def test_results_that_differ_from_step_to_step_are_refused(later, message):
-    results = iter([np.ones(2), later])
-    with pytest.raises(
-        TreeError, match=f"^scan: what f gives to be stacked differs from step to step: {message}"
-    ):
-        scan(lambda c, x: (c, next(results)), 0.0, length=2)
+def longer(c, x):
+    return (c[0], c[1] + "!"), None
 
 
-@each_library
-def test_lengths_are_checked(make):
-    step = lambda c, x: (c, None)
-    with pytest.raises(
-        TreeError,
-        match=r"differ in length along their first axis: xs\['a'\] has 3, xs\['b'\] has 4",
-    ):
-        scan(step, 0.0, {"a": make(np.ones(3)), "b": make(np.ones(4))})
-    with pytest.raises(
-        TreeError, match=r"^scan: length is 5, but xs has 3 slices. Leave length out, or slice xs."
-    ):
-        scan(step, 0.0, make(np.ones(3)), length=5)
-    with pytest.raises(
-        TreeError,
-        match=r"^scan: xs is float\d\d of shape \(\), which has no first axis to go along",
-    ):
-        scan(step, 0.0, make(1.0))
-    with pytest.raises(
-        TreeError, match=r"^scan: xs\[0\] is a Python float, which has no first axis .* Constant"
-    ):
-        scan(step, 0.0, (1.0, make(np.ones(3))))
-    with pytest.raises(
-        TypeError,
-        match=r"^scan: there is no array in xs, so the number of steps is not known. Pass length=",
-    ):
-        scan(step, make(0.0))
-    with pytest.raises(TypeError, match=r"^scan: length must be an integer, not a Python float"):
-        scan(step, make(0.0), length=3.0)
-    with pytest.raises(ValueError, match=r"^scan: length must not be negative, and is -1"):
-        scan(step, make(0.0), length=-1)
-
-
-@pytest.mark.parametrize("wrong", [0, -2, 1.5, "sqrt"])
-def test_a_checkpoint_is_a_positive_integer(wrong):
-    with pytest.raises(
-        ValueError, match=r"checkpoint is the number of steps after which the carry is kept"
-    ):
-        scan(lambda c, x: (c, None), 0.0, length=3, checkpoint=wrong)
+_DIFFER = "scan: what f gives to be stacked differs from step to step: y is float64 of shape (2,) in the first step, and"
+_CHECKPOINT = "...checkpoint is the number of steps after which the carry is kept..."
+STEP, PAIR = (lambda c, x: (c, None)), np.ones(2)
+#: A call with arrays of a library that is refused: the class of the error, and its words.
+WRONG = {
+    "static value": (lambda make: scan(longer, (make(1.0), "a"), length=2), TreeError,
+     "...carry[1] is a str that is no array before a step, and another one after it..."),
+    "static Constant": (lambda make: scan(longer, (make(1.0), Constant("a")), length=2), TreeError,
+     "...carry[1] is a str that a Constant holds fixed before a step, and another one..."),
+    **{
+        f"later {name}": (lambda make, later=later: scan(given(PAIR, later), 0.0, length=2), TreeError, f"{_DIFFER} {words} in a later one...")
+        for name, later, words in (
+            ("shape", np.ones(3), "float64 of shape (3,)"), ("dtype", np.ones(2, "float32"), "float32 of shape (2,)"),
+            ("list", [PAIR], "a list"), ("None", None, "None"),
+        )
+    },
+    "two lengths": (lambda make: scan(STEP, 0.0, {"a": make(np.ones(3)), "b": make(np.ones(4))}), TreeError,
+     "...differ in length along their first axis: xs['a'] has 3, xs['b'] has 4..."),
+    "length": (lambda make: scan(STEP, 0.0, make(np.ones(3)), length=5), TreeError,
+     "scan: length is 5, but xs has 3 slices. Leave length out, or slice xs...."),
+    "no axis": (lambda make: scan(STEP, 0.0, make(1.0)), TreeError, "scan: xs is float... of shape (), which has no first axis to go along..."),
+    "a number": (lambda make: scan(STEP, 0.0, (1.0, make(np.ones(3)))), TreeError,
+     "scan: xs[0] is a Python float, which has no first axis ... Constant..."),
+    "no length": (lambda make: scan(STEP, make(0.0)), TypeError,
+     "scan: there is no array in xs, so the number of steps is not known. Pass length=..."),
+    "a broken length": (lambda make: scan(STEP, make(0.0), length=3.0), TypeError, "scan: length must be an integer, not a Python float..."),
+    "a negative length": (lambda make: scan(STEP, make(0.0), length=-1), ValueError, "scan: length must not be negative, and is -1..."),
+    **{
+        f"checkpoint {wrong}": (lambda make, wrong=wrong: scan(STEP, 0.0, length=3, checkpoint=wrong), ValueError, _CHECKPOINT)
+        for wrong in (0, 1.5, "sqrt")
+    },
+    "no pair": (lambda make: scan(lambda c, x: c, make(PAIR), length=3), OutputError,
+     "scan: f must return a pair, ... and returned float... of shape (2,)..."),
+    "step": (lambda make: scan(1.0, 2.0, np.ones(3)), TypeError, "scan: the function of a step must be callable, not a Python float..."),
+    "body": (lambda make: while_loop(lambda c: True, None, 1.0), TypeError, "while_loop: body must be callable, not None..."),
+    "branch": (lambda make: cond(True, 1.0, 2.0), TypeError, "cond: a branch must be callable..."),
+    "no branch": (lambda make: switch(0, []), ValueError, "switch: there is no branch..."),
+    **{
+        f"{name} {n}": (lambda make, call=call, wrong=wrong: call(wrong(make)), cls, words)
+        for name, call, cls, words, wrongs in (
+            ("condition", lambda wrong: while_loop(lambda c: wrong, lambda c: c, 1.0), OutputError,
+             "while_loop: the condition must give one truth value, and gave...", "truths"),
+            ("pred", lambda wrong: cond(wrong, lambda: 1.0, lambda: 2.0), TypeError, "cond: pred must be one truth value, not...", "truths"),
+            ("index", lambda wrong: switch(wrong, [lambda: 1.0]), TypeError, "switch: index must be one integer, not...", "integers"),
+            ("upper", lambda wrong: fori_loop(0, wrong, lambda i, c: c, 1.0), TypeError, "fori_loop: upper must be an integer, not...",
+             "integers"),
+        )
+        for n, wrong in enumerate({
+            "truths": (lambda make: make(PAIR) > 0, lambda make: make(1.0), lambda make: 1, lambda make: None),
+            "integers": (lambda make: make(1.0), lambda make: 1.0, lambda make: True, lambda make: make(np.arange(2))),
+        }[wrongs])
+    },
+    "two engines": (lambda make: scan(STEP, jnp.ones(2), torch.ones(3)), TypeError,
+     "...A loop meets arrays of jax and of torch, which do not mix..."),
+}  # fmt: skip
 
 
 @each_library
-def test_a_step_gives_a_pair(make):
-    with pytest.raises(
-        OutputError, match=r"^scan: f must return a pair, .* and returned float\d\d of shape \(2,\)"
-    ):
-        scan(lambda c, x: c, make(np.ones(2)), length=3)
-
-
-def test_what_is_no_function_is_refused():
-    with pytest.raises(
-        TypeError, match=r"^scan: the function of a step must be callable, not a Python float"
-    ):
-        scan(1.0, 2.0, np.ones(3))
-    with pytest.raises(TypeError, match=r"^while_loop: body must be callable, not None"):
-        while_loop(lambda c: True, None, 1.0)
-    with pytest.raises(TypeError, match=r"^cond: a branch must be callable"):
-        cond(True, 1.0, 2.0)
-    with pytest.raises(ValueError, match=r"^switch: there is no branch"):
-        switch(0, [])
-
-
-@each_library
-def test_truth_values_and_integers_are_asked_for(make):
-    for wrong in (make(np.ones(2)) > 0, make(1.0), 1, None):
-        with pytest.raises(
-            OutputError, match=r"^while_loop: the condition must give one truth value, and gave"
-        ):
-            while_loop(lambda c, wrong=wrong: wrong, lambda c: c, make(1.0))
-        with pytest.raises(TypeError, match=r"^cond: pred must be one truth value, not"):
-            cond(wrong, lambda: 1.0, lambda: 2.0)
-    for wrong in (make(1.0), 1.0, True, make(np.arange(2))):
-        with pytest.raises(TypeError, match=r"^switch: index must be one integer, not"):
-            switch(wrong, [lambda: 1.0])
-        with pytest.raises(TypeError, match=r"^fori_loop: upper must be an integer, not"):
-            fori_loop(0, wrong, lambda i, c: c, 1.0)
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_refused_is_told(name, make):
+    call, cls, words = WRONG[name]
+    assert_told(lambda: call(make), cls, words)
 
 
 def test_branches_that_differ_are_refused_where_jax_chooses():
@@ -663,29 +635,16 @@ def test_branches_that_differ_are_refused_where_jax_chooses():
             jnp.ones(2, dtype="float32")
         )
 
-    with pytest.raises(
-        TreeError,
-        match=(
-            r"^cond: .* give different things: result\['a'\] is float32 of shape \(\d,\) from"
-            r" the one"
-        ),
-    ):
-        f(lambda x: {"a": x[:1]})
-    with pytest.raises(
-        TreeError,
-        match=(
-            r"^cond: .* result is a dict from the one, and float32|result is float32 .*, and a dict"
-        ),
-    ):
-        f(lambda x: x)
-    with pytest.raises(
-        TreeError,
-        match=(
-            r"^switch: branch 0 and branch 1 give different things: result is float32 .* and"
-            r" float16"
-        ),
-    ):
-        jax.jit(lambda n, x: switch(n, [lambda x: x, half], x))(0, jnp.ones(2, dtype="float32"))
+    def of_index(n, x):
+        return switch(n, [lambda x: x, half], x)
+
+    differ = "...give different things: result"
+    for call, words in (
+        (lambda: f(lambda x: {"a": x[:1]}), f"cond: {differ}['a'] is float32 of shape (...,) from the one..."),
+        (lambda: f(lambda x: x), f"cond: {differ} is ... from the one, and ..."),
+        (lambda: jax.jit(of_index)(0, jnp.ones(2, dtype="float32")), f"switch: branch 0 and branch 1 {differ[3:]} is float32... and float16..."),
+    ):  # fmt: skip
+        assert_told(call, TreeError, words)
     assert (
         float(jax.jit(lambda x: cond(x > 0, lambda x: 0.0, lambda x: x, x))(jnp.float32(-2.0)))
         == -2.0
@@ -698,39 +657,24 @@ def test_a_number_of_each_entry_of_a_batch_decides_nothing_in_torch(backend):
         return cond(x[0] > 0, lambda x: (x**2).sum(), lambda x: x.sum(), x)
 
     rows = np.array([[1.0, 2.0], [-1.0, 3.0]])
-    with pytest.raises(
-        BackendError,
-        match=(
-            r"cond: torch does not know a number that cond decides by, as it compiles f or takes a"
-            r" batch at once\. Make the "
-            r"call without prepare, or batched with chunk_size=1 in the backend"
-        ),
-    ):
-        batched(gradient, f, backend, Each(rows))
+    words = (
+        "...cond: torch does not know a number that cond decides by, as it compiles f or takes a"
+        " batch at once. Make the call without prepare, or batched with chunk_size=1 in the"
+        " backend..."
+    )
+    assert_told(lambda: batched(gradient, f, backend, Each(rows)), BackendError, words)
     assert_numbers(
         batched(gradient, f, replace(backend, chunk_size=1), Each(rows))[0],
         [[2.0, 4.0], [1.0, 1.0]],
     )
 
 
-def test_arrays_of_two_engines_do_not_mix():
-    with pytest.raises(
-        TypeError, match="A loop meets arrays of jax and of torch, which do not mix"
-    ):
-        scan(lambda c, x: (c, None), jnp.ones(2), torch.ones(3))
-
-
 @each_engine
 def test_an_array_of_another_engine_in_the_carry_is_refused(backend):
     other = torch.ones(()) if backend != AutoTorch() else jnp.ones(())
-    with pytest.raises(
-        TreeError,
-        match=(
-            r"f changes its carry: carry is float64 of shape .* and an array of (torch|jax)"
-            r" after it"
-        ),
-    ):
-        derivative(lambda x: scan(lambda c, _: (other, None), x, length=2)[0], backend, 1.0)
+    changed = lambda x: scan(lambda c, _: (other, None), x, length=2)[0]
+    words = "...f changes its carry: carry is float64 of shape ... and an array of ... after it..."
+    assert_told(lambda: derivative(changed, backend, 1.0), TreeError, words)
 
 
 class Compiling:
@@ -758,9 +702,9 @@ def test_a_loop_that_the_compiler_cannot_decide_names_the_hook():
         " the backend; or let the backend of the engine compile loops and branches"
         " (`Library.loops`)."
     )
-    with pytest.raises(BackendError) as caught:
-        known("while_loop", Compiling(None), object(), unknown)
-    assert str(caught.value) == message
+    assert_told(
+        lambda: known("while_loop", Compiling(None), object(), unknown), BackendError, message
+    )
     with pytest.raises(TypeError, match="a symbolic value"):
         known("while_loop", Compiling(np.array(1.0)), object(), unknown)
     assert known("while_loop", Compiling(None), True, bool) is True

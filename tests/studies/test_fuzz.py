@@ -1,19 +1,19 @@
 """Random programs: what is planted into an engine is found and shrunk.
 
-Blocks and statements are right or refused.
+A block alone is right or refused.
 """
 
 import contextlib
+from itertools import product
 
 import numpy as np
 import pytest
 from adinterface_autograd import AutogradBackend
 from adinterface_studies.__main__ import main
 from adinterface_studies.fuzz import search
-from adinterface_studies.fuzz import statements as st
-from adinterface_studies.fuzz.blocks import BLOCKS, OPERATORS
-from adinterface_studies.fuzz.judging import is_ours, wrong
-from adinterface_studies.fuzz.programs import PRELUDE, Program
+from adinterface_studies.fuzz.judging import Switch, is_ours, wrong
+from adinterface_studies.fuzz.programs import PRELUDE, Program, indented
+from adinterface_studies.fuzz.vocabulary import OPERATED, OPERATORS, VOCABULARY
 from backends_table import BACKENDS
 
 from adinterface import AutoAutograd, AutoTorch, OutputError, gradient
@@ -45,68 +45,67 @@ def test_a_wrong_engine_is_found_and_its_program_runs_when_pasted(monkeypatch):
     assert len(found.program.f.splitlines()) < 8
 
 
-INNER = """
-def F0(x):
-    return array_namespace(x).sin(x)
+#: Operands of each kind, for a call and for another one.
+OPERANDS = [
+    ("np.array([0.9, -0.5])", "-np.array([0.9, -0.5])"),
+    ("np.array([0.7 + 0.2j, -0.4 + 0.5j])", "np.array([0.3 - 0.2j, 0.4 + 0.1j])"),
+    ("np.array(0.7)", "-np.array(0.7)"),
+    ("np.array([[0.9, -0.5], [0.2, 1.3]])", "np.array([[1.2, 0.4], [-0.7, 0.8]])"),
+    ("Constant(0.6)", "Constant(-0.6)"), ("Constant(2)", "Constant(3)"),
+    ("Constant('text')", "Constant('word')"), ("Constant(True)", "Constant(False)"),
+    ("Constant(Switch(2))", "Constant(Switch(3))"),
+    ("Constant(Switch(2).raised)", "Constant(Switch(3).raised)"),
+]  # fmt: skip
+SCOPE = {"np": np, "Switch": Switch, "Constant": lambda value: value}
 
 
-F1 = F0
+def programs_of(block, check):
+    """A block alone, in a program for each dtype and engine; its inner functions are sines."""
+    for first in OPERANDS[:4]:
+        operands = next(
+            (
+                chosen
+                for chosen in product([first], *[OPERANDS] * (len(block.operands) - 1))
+                if block_takes(block, [eval(text, SCOPE) for text, _ in chosen])
+            ),
+            None,
+        )
+        if operands is None:
+            continue
+        args, others = zip(*operands)
+        names = [f"x{n}" for n in range(len(args))]
+        for backend in (AutoTorch(), AUTOGRAD):
+            setup, text = block.written(
+                "t", names, ["sine"] * len(block.inner), args[0], backend.name
+            )
+            setup = f"def sine(x):\n    return array_namespace(x).sin(x)\n\n\n{setup}"
+            body = indented(["xp = array_namespace(x0)", text, "return xp.sum(xp.real(t * t))"])
+            f = f"def f({', '.join(names)}):\n{body}"
+            yield Program(backend, "gradient", check, setup, f, args, others)
 
 
-def c(x):
-    xp = array_namespace(x)
-"""
+def block_takes(block, values):
+    return all(block.fits(x, n) for n, x in enumerate(values)) and block.suits(values)
 
 
-def program_of(block, dtype, backend):
-    """A block alone, on a vector."""
-    text, setup = block.engines.get(backend.name, (block.text, block.setup))
-    chain = INNER + "\n".join(f"    {line}" for line in [*text.split("\n"), "return x"])
-    point = "np.array([0.7, -0.4])" if dtype == "float64" else "np.array([0.7 + 0.2j, -0.4 + 0.5j])"
-    f = "def f(a):\n    return total(c(a))"
-    return Program(
-        backend, "gradient", "taylor", f"X = {point}\n\n{setup}\n\n{chain}", f, (point,), (point,)
-    )
+#: Functions of arrays, which the table of functions checks.
+PLAIN = "elementwise", "shapes", "reductions", "linear algebra"
+ALONE = [
+    pytest.param(block, check, id=f"{kind}-{n}-{check}")
+    for kind, blocks in VOCABULARY.items()
+    for n, block in enumerate(blocks)
+    for check in ("taylor", "elsewhere", "outer")
+    if not block.hooked
+    if kind in ("code", "rules", "loops", "caught") or (check == "taylor" and kind not in PLAIN)
+    if kind != "operators" or block not in OPERATED[:-8]
+]
 
 
-@pytest.mark.parametrize("name", [name for name in BLOCKS if name not in OPERATORS])
-@pytest.mark.parametrize("backend", [AutoTorch(), AUTOGRAD], ids=["torch", "autograd"])
-def test_a_block_alone_is_right_or_refused(name, backend):
-    block = BLOCKS[name]
-    for dtype in ("float64", "complex128"):
-        if dtype[0] in block.kinds and not block.hooked:
-            program = program_of(block, dtype, backend)
-            assert wrong(program) is None, str(program)
-
-
-#: A static value of each kind, and another one, by what a statement asks.
-OPERANDS = {
-    st.word: ("Constant('text')", "Constant('word')"),
-    st.truth: ("Constant(True)", "Constant(False)"),
-    st.integer: ("Constant(2)", "Constant(3)"),
-    st.switch: ("Constant(Switch(2))", "Constant(Switch(3))"),
-    st.method: ("Constant(Switch(2).raised)", "Constant(Switch(3).raised)"),
-    st.number: ("np.array(0.7)", "-np.array(0.7)"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("check", ["taylor", "elsewhere", "outer"])
-@pytest.mark.parametrize("number", range(len(st.STATIC) + len(st.CAPTURED) + len(st.CAUGHT)))
-def test_a_statement_of_a_theme_is_right_or_refused(number, check):
-    rule = (*st.STATIC, *st.CAPTURED, *st.CAUGHT)[number]
-    array = "np.array([0.9, -0.5])", "-np.array([0.9, -0.5])"
-    args, others = zip(*[OPERANDS.get(fits, array) for fits in rule.operands])
-    letters = "abcd"[: len(args)]
-    deep = "@numpy_function(deep=True)\n" if rule in st.CAUGHT else ""
-    lines = [
-        "xp = np" if deep else "xp = array_namespace(a)",
-        *rule.text.format(*letters, n="t").split("\n"),
-    ]
-    f = f"{deep}def f({', '.join(letters)}):\n" + "\n".join(
-        f"    {line}" for line in [*lines, "return xp.sum(t)"]
-    )
-    for backend in (AutoTorch(), AUTOGRAD):
-        program = Program(backend, "gradient", check, "", f, args, others)
+@pytest.mark.parametrize(("block", "check"), ALONE)
+def test_a_block_alone_is_right_or_refused(block, check):
+    programs = [*programs_of(block, check)]
+    assert programs
+    for program in programs:
         assert wrong(program) is None, str(program)
 
 

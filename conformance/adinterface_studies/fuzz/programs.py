@@ -1,57 +1,36 @@
 """Random programs: a strategy of Hypothesis draws the text of a scenario, which runs when it is
 pasted.
 
-A program has arguments of any structure, statements on their leaves, and compositions: chains of
-blocks that change a vector.
+A program has arguments of any structure, and an f of statements on their leaves. Statements have
+inner functions, which are drawn in the same way.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import linecache
-import re
-import types
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
-from adinterface_conformance import CHECKS, Scenario
+from adinterface_conformance import CHECKS
 from adinterface_conformance.arguments import Arguments
 from adinterface_conformance.trees import has_derivative, leaves_inside
 from hypothesis import strategies as st
 
-from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences
+from adinterface import AdinterfaceError, AutoAutograd, AutoBackend, AutoFiniteDifferences
 from adinterface.core.operators.table import OperatorRow
 from adinterface.tools.facts import operator_rows
 
-from .blocks import BLOCKS, OPERATORS, Block, operator_text
-from .statements import (
-    CAPTURED,
-    CAUGHT,
-    RULES,
-    SCALARS,
-    STATIC,
-    Fits,
-    Rule,
-    complex_,
-    integer,
-    method,
-    python,
-    real,
-    switch,
-    truth,
-    word,
-)  # fmt: skip
+from .vocabulary import ELEMENTWISE, PYTHON, SCALARS, VOCABULARY, Block, alike
 
 PRELUDE = """
 import contextlib
 import math
 from collections import OrderedDict, defaultdict
-from concurrent.futures import Future
 from dataclasses import dataclass
-from threading import Thread
 
 import numpy as np
 from adinterface_conformance import Scenario
@@ -89,8 +68,12 @@ OF_HOOKS = ("structure", "dtype", "memory", "linearity", "stacks", "prepared", "
 #: What is compared beside the laws: with another engine; a call that was prepared for other numbers
 #: and static values.
 OWN = ("agreement", "elsewhere")
-#: How NumPy says that shapes, dtypes or numbers do not go together.
-_UNSUITABLE = (TypeError, ValueError, IndexError, ArithmeticError, np.linalg.LinAlgError)
+#: How NumPy says that shapes, dtypes or numbers do not go together, and autograd that it has no
+#: such derivative.
+_UNSUITABLE = (
+    TypeError, ValueError, IndexError, ArithmeticError, np.linalg.LinAlgError, NotImplementedError,
+    AdinterfaceError,
+)  # fmt: skip
 _numbers = count()
 
 
@@ -109,33 +92,29 @@ class Program:
     def __str__(self) -> str:
         """The program, as one pastes it."""
         args, others = (f"({', '.join(each)},)" for each in (self.args, self.others))
-        scenario = f'scenario = Scenario("fuzz/program", {self.operator}, f, {args}'
-        if self.check == "elsewhere":
-            call = f"elsewhere(scenario, B, {others})"
-        elif self.check == "agreement":
-            call = "agreement(scenario, B)"
-        else:
-            call = f'law("{self.check}", scenario, B)'
-        inner = inner_of(self.backend)
-        made = (
-            f"B = {inner!r}\n\n{self.setup}\n\n{self.f}\n\nB = {self.backend!r}\n"
-            if inner != self.backend
-            else ""
-        )
-        made = made or f"B = {self.backend!r}\n\n{self.setup}\n\n{self.f}\n\n"
+        call = f'law("{self.check}", scenario, backend)'
+        if self.check in OWN:
+            call = f"{self.check}(scenario, backend{f', {others}' if self.check == 'elsewhere' else ''})"
         narrow = any(dtype in arg for dtype in ("float32", "complex64") for arg in self.args)
         return (
-            f"{PRELUDE.strip()}\n\n\n{made}{scenario}{', rtol=1e-4' if narrow else ''})\n{call}\n"
+            f"{PRELUDE.strip()}\n\n\nB = {inner_of(self.backend)!r}  # of operators inside f\n"
+            f"backend = {self.backend!r}\n\n{self.setup}\n\n{self.f}\n\n"
+            f'scenario = Scenario("fuzz/program", {self.operator}, f, {args}'
+            f"{', rtol=1e-4' if narrow else ''})\n{call}\n"
         )
 
     __repr__ = __str__
 
     def run(self) -> None:
         """Raise what is wrong."""
-        source, name = str(self), f"<fuzz {next(_numbers)}>"
-        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-        module = types.ModuleType("program")
-        exec(compile(source, name, "exec", dont_inherit=True), module.__dict__)
+        executed(str(self), {"__name__": "program"})
+
+
+def executed(source: str, scope: dict[str, Any]) -> None:
+    """Run code whose lines tracebacks and `inspect` find."""
+    name = f"<fuzz {next(_numbers)}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    exec(compile(source, name, "exec", dont_inherit=True), scope)
 
 
 def inner_of(backend: AutoBackend) -> AutoBackend:
@@ -233,41 +212,55 @@ _STATIC = [
 # ------------------------------------------------------------------------------------------------
 
 
-class Scope:
-    """The statements so far, and the values of their names without an engine."""
+class Body:
+    """The statements of a function so far, and the values of their names without an engine.
 
-    def __init__(self, backend: AutoBackend, args: Sequence[Any]):
-        self.backend = backend
+    known: the names of the function with their values; captured: those of the functions around it.
+    scope: all that code sees. depth, order: how deep functions may be nested in this one, and how
+    often differentiated.
+    """
+
+    def __init__(
+        self, engine: str, numbers: Iterator[int], scope: dict[str, Any], depth: int, order: int
+    ):
+        self.engine, self.numbers, self.scope = engine, numbers, scope
+        self.depth, self.order = depth, order
+        self.known: dict[str, Any] = {}
+        self.captured: dict[str, Any] = {}
         self.setups: list[str] = []
         self.lines: list[str] = []
         #: Whether the derivative is not that of the value.
         self.hooked = False
-        self.values: dict[str, Any] = {"B": AutoAutograd()}
-        exec(PRELUDE, self.values)
-        self.known: dict[str, Any] = {}
-        for name, arg in zip("abcd", args):
-            arguments = Arguments((arg,), {})
-            inside = arguments.with_leaves(arguments.point)[0][0]
-            self.values[name] = inside
-            for path, leaf in leaves_inside(arg, name):
-                if has_derivative(leaf) or any(own(leaf) for own in _OWN):
-                    self.known[path] = eval(path, self.values)
-        first = next(
-            path
-            for path, value in self.known.items()
-            if isinstance(value, (np.ndarray, np.generic))
-        )
-        self.lines.append(f"xp = array_namespace({first})")
-        exec(self.lines[0], self.values)
+        #: Whether the numbers are known at which this is evaluated.
+        self.at_one_point = True
 
-    def tried(self, lines: str, name: str, setup: str = "") -> bool:
+    def takes(self, block: Block) -> bool:
+        return (
+            block.order <= self.order
+            and (self.depth > 0 or not block.inner)
+            and (self.at_one_point or block.apart is None)
+        )
+
+    def within(self, block: Block, x: Any) -> Body:
+        """An inner function of a block, of a value like x, which may use names of this one."""
+        depth = 0 if block.repeats else self.depth - 1
+        order = self.order - block.order
+        body = Body(self.engine, self.numbers, dict(self.scope), depth, order)
+        body.at_one_point = False
+        name = f"x{next(self.numbers)}"
+        body.known[name] = body.scope[name] = x
+        body.captured = {} if block.before else {**self.captured, **self.known}
+        body.lines.append(f"xp = array_namespace({name})")
+        return body
+
+    def tried(self, lines: str, name: str, setups: Sequence[str]) -> bool:
         """Whether these lines run, and give moderate numbers. If so, they are kept."""
-        scope = dict(self.values)
+        scope = dict(self.scope)
+        setups = [each for each in dict.fromkeys(setups) if each and each not in self.setups]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
-                exec(setup, scope)
-                exec(lines, scope)
+                executed("\n\n".join([*setups, lines]), scope)
             except _UNSUITABLE:
                 return False
         value = scope[name]
@@ -279,127 +272,77 @@ class Scope:
             return False
         if not np.all(np.isfinite(value)) or np.max(np.abs(value), initial=0.0) >= LARGEST:
             return False
-        self.values, self.known[name] = scope, value
+        self.scope, self.known[name] = scope, value
+        self.setups += setups
         self.lines.append(lines)
         return True
 
 
-#: What asks for Python's own values: they are used only there, for a namespace's functions take
-#: arrays.
-_OWN = (integer, python, word, truth, switch, method)
-
-
-def _fits(fits: Fits, value: Any) -> bool:
-    return fits(value) and (fits in _OWN or not any(own(value) for own in _OWN))
-
-
 @st.composite
 def statement(
-    draw: st.DrawFn, scope: Scope, name: str, rules: Sequence[Rule], *, last: bool = False
+    draw: st.DrawFn, body: Body, kinds: Mapping[str, Sequence[Block]], *, last: bool = False
 ) -> bool:
-    """Add a statement that suits; False if none did."""
+    """Add a statement that suits; False if none did. last: of the last value that it can take."""
     for _ in range(4):
-        rule = draw(st.sampled_from(rules))
+        kind = draw(st.sampled_from(list(kinds)))
+        block: Block = draw(st.sampled_from([*filter(body.takes, kinds[kind])] or ELEMENTWISE))
+        reached = body.known
+        if body.captured and draw(st.integers(0, 3)) == 3:
+            reached = {**body.captured, **body.known}
         fitting = [
-            [each for each, value in scope.known.items() if _fits(fits, value)]
-            for fits in rule.operands
+            [name for name, value in reached.items() if block.fits(value, place)][::-1]
+            for place in range(len(block.operands))
         ]
         if not all(fitting):
             continue
-        operands = [names[-1] if last else draw(st.sampled_from(names[::-1])) for names in fitting]
-        with np.errstate(all="ignore"):
-            suits = rule.together(*[scope.known[operand] for operand in operands])
-        text = rule.text if "{n}" in rule.text else f"{{n}} = {rule.text}"
-        if suits and scope.tried(text.format(*operands, n=name), name):
+        operands = [names[0] if last else draw(st.sampled_from(names)) for names in fitting]
+        values = [reached[operand] for operand in operands]
+        if not block.suits(values):
+            continue
+        inner = [draw(function(body.within(block, values[0]))) for _ in block.inner]
+        name, x = f"t{next(body.numbers)}", values[0]
+        setup, text = block.written(
+            name, operands, [each.name for each in inner], array_text(x), body.engine
+        )
+        functions = [each.text for each in inner]
+        setups = [each for one in inner for each in one.setups]
+        lines = [text] if block.before else [*functions, text]
+        setups += functions if block.before else []
+        if body.tried("\n".join(lines), name, [*setups, setup]):
+            body.hooked |= block.hooked or any(each.hooked for each in inner)
             return True
     return False
 
 
+class Function(NamedTuple):
+    """An inner function: its name, its text, and what stands before f."""
+
+    name: str
+    text: str
+    setups: list[str]
+    hooked: bool
+
+
 @st.composite
-def composition(draw: st.DrawFn, scope: Scope, name: str) -> bool:
-    """Add a chain of blocks on a vector."""
-    vectors = [
-        each for each, x in scope.known.items()
-        if isinstance(x, np.ndarray) and x.ndim == 1 and len(x) > 1 and (real(x) or complex_(x)) and x.dtype.kind in "fc"
-    ]  # fmt: skip
-    if not vectors:
-        return False
-    operand = draw(st.sampled_from(vectors[::-1]))
-    x = scope.known[operand]
-    written = _Chain(scope, name, x.dtype.kind)
-    outermost = draw(written.chain(2, 3))
-    text = "\n\n".join(
-        [
-            f"X = np.array({x.tolist()!r}, dtype={x.dtype.name!r})",
-            *written.setups,
-            *written.functions,
-        ]
-    )
-    text = re.sub(r"\b(X|layer|layer_of_x)\b", rf"\1_{name}", text)
-    if not scope.tried(f"{name} = {outermost}({operand})", name, text):
-        return False
-    scope.setups.append(text)
-    scope.hooked |= written.hooked
-    return True
+def function(draw: st.DrawFn, body: Body) -> Function:
+    """A function from a value like its parameter to another one."""
+    ((parameter, x),) = body.known.items()
+    for _ in range(draw(st.integers(1, 2))):
+        draw(statement(body, VOCABULARY))
+    returned = next(name for name, y in reversed(body.known.items()) if alike(x, y))
+    name = f"f{next(body.numbers)}"
+    text = f"def {name}({parameter}):\n{indented([*body.lines, f'return {returned}'])}"
+    return Function(name, text, body.setups, body.hooked)
 
 
-class _Chain:
-    """Writes chains of blocks as functions of a module."""
+def indented(lines: Sequence[str]) -> str:
+    return "\n".join(f"    {line}" for line in "\n".join(lines).split("\n"))
 
-    def __init__(self, scope: Scope, name: str, kind: str):
-        self.engine, self.name, self.kind = inner_of(scope.backend).name, name, kind
-        self.setups: list[str] = []
-        self.functions: list[str] = []
-        self.hooked = False
 
-    def chain(self, depth: int, order: int) -> st.SearchStrategy[str]:
-        """The name of a function of one or two blocks."""
-
-        @st.composite
-        def drawn(draw: st.DrawFn) -> str:
-            texts = [
-                draw(self.block(depth if n == 0 else 0, order))
-                for n in range(draw(st.integers(1, 2)))
-            ]
-            name = f"{self.name}_{len(self.functions)}"
-            body = "\n".join(["xp = array_namespace(x)", *texts, "return x"])
-            self.functions.append(
-                f"def {name}(x):\n" + "\n".join(f"    {line}" for line in body.split("\n"))
-            )
-            return name
-
-        return drawn()
-
-    def block(self, depth: int, order: int) -> st.SearchStrategy[str]:
-        """The text of a block; the functions that it needs are written before."""
-        fitting = [
-            each for each in BLOCKS.values()
-            if self.kind in each.kinds and each.order <= order and (depth or not each.bodies)
-        ]  # fmt: skip
-
-        @st.composite
-        def drawn(draw: st.DrawFn) -> str:
-            block: Block = draw(st.sampled_from(fitting))
-            self.hooked |= block.hooked
-            names = [draw(self.chain(depth - 1, order - block.order)) for _ in range(block.bodies)]
-            setup = ""
-            if block.name in OPERATORS:
-                text, made = draw(operator_text(block.name))
-                own = f"made_{self.name}_{len(self.functions)}"
-                text, made = (re.sub(r"\bmade\b", own, each) for each in (text, made))
-            else:
-                (text, setup), made = block.engines.get(self.engine, (block.text, block.setup)), ""
-            text, made = (
-                re.sub(r"\bF(\d)\b", lambda found: names[int(found[1])], each)
-                for each in (text, made)
-            )
-            if setup and setup not in self.setups:
-                self.setups.append(setup)
-            if made:  # it needs the functions before it
-                self.functions.append(made)
-            return f"{text}\nx = damped(x)" if block.order else text
-
-        return drawn()
+def array_text(x: Any) -> str:
+    """The code of an array."""
+    x = np.asarray(x)
+    return f"np.array({x.tolist()!r}, dtype={x.dtype.name!r})"
 
 
 # Programs
@@ -416,36 +359,41 @@ def programs(draw: st.DrawFn, backends: Sequence[AutoBackend]) -> Program | None
         )  # type: ignore[call-arg]
     row = draw(st.sampled_from(operator_rows()))
     args = draw(_arguments(row))
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {"B": AutoAutograd()}
     exec(PRELUDE, values)
     point = [eval(arg.text, values) for arg in args]
     if not Arguments((point[0],), {}).leaves:
         return None
-    scope = Scope(backend, point)
-    theme = draw(
-        st.sampled_from([RULES, RULES, (*RULES, *STATIC * 3), (*RULES, *CAPTURED * 3), CAUGHT])
-    )
-    deep = theme is CAUGHT
-    for n in range(draw(st.integers(1, 5))):
-        woven = not deep and draw(st.integers(0, 2)) == 0
-        draw(composition(scope, f"t{n}") if woven else statement(scope, f"t{n}", theme))
-    returned = _returned(draw, scope, row)
+    names = [f"x{n}" for n in range(len(args))]
+    body = Body(inner_of(backend).name, count(len(args)), values, depth=2, order=3)
+    for name, arg in zip(names, point):
+        _enter(body, name, arg)
+    arrays = [name for name, x in body.known.items() if isinstance(x, (np.ndarray, np.generic))]
+    body.lines.append(f"xp = array_namespace({', '.join(arrays)})")
+    exec(body.lines[0], body.scope)
+    for _ in range(draw(st.integers(1, 5))):
+        draw(statement(body, VOCABULARY))
+    returned = _returned(draw, body, row)
     if not returned:
         return None
-    source = "\n".join([*scope.lines, f"return {returned}"])
-    source = f"def f({', '.join('abcd'[: len(args)])}):\n" + "\n".join(
-        f"    {line}" for line in source.split("\n")
-    )
-    if deep:
-        source = "@numpy_function(deep=True)\n" + source.replace(scope.lines[0], "xp = np")
     program = Program(
-        backend, row.name, "", "\n\n".join(scope.setups), source,
+        backend, row.name, "", "\n\n".join(body.setups),
+        f"def f({', '.join(names)}):\n{indented([*body.lines, f'return {returned}'])}",
         tuple(_with_direction(row, [arg.text for arg in args])),
         tuple(_with_direction(row, [arg.other for arg in args])),
     )  # fmt: skip
-    laws = [*(OF_HOOKS if scope.hooked else LAWS), *OWN]
+    laws = [*(OF_HOOKS if body.hooked else LAWS), *OWN]
     stays = [name for name in laws if name in OWN or _holds(CHECKS[name], row, backend)]
     return dataclasses.replace(program, check=draw(st.sampled_from(stays)))
+
+
+def _enter(body: Body, name: str, arg: Any) -> None:
+    """An argument of f, and its leaves."""
+    arguments = Arguments((arg,), {})
+    body.scope[name] = arguments.with_leaves(arguments.point)[0][0]
+    for path, leaf in leaves_inside(arg, name):
+        if has_derivative(leaf) or any(own(leaf) for own in PYTHON):
+            body.known[path] = eval(path, body.scope)
 
 
 def _holds(check: Any, row: OperatorRow, backend: AutoBackend) -> bool:
@@ -479,25 +427,22 @@ def _arguments(draw: st.DrawFn, row: OperatorRow) -> list[Texts]:
     return args
 
 
-def _returned(draw: Callable[..., Any], scope: Scope, row: OperatorRow) -> str:
+def _returned(draw: Callable[..., Any], body: Body, row: OperatorRow) -> str:
     """What f returns: a scalar, perhaps with something auxiliary, or a tree."""
     names = [
-        name for name, value in scope.known.items() if isinstance(value, (np.ndarray, np.generic))
+        name for name, value in body.known.items() if isinstance(value, (np.ndarray, np.generic))
     ]
     if row.output == "tree":
-        chosen = [names[-1], *draw(st.lists(st.sampled_from(names), max_size=2))]
-        return (
-            chosen[0]
-            if len(chosen) == 1
-            else f'{{"first": {chosen[0]}, "rest": [{", ".join(chosen[1:])}]}}'
-        )
-    if not draw(statement(scope, "s0", SCALARS, last=True)):
-        return ""
-    other = draw(st.booleans()) and draw(statement(scope, "s1", SCALARS))
-    scalar = "s0 + s1" if other else "s0"
-    if row.output == "scalar and aux" and draw(st.booleans()):
-        return f'{scalar}, {{"aux": {names[-1]}, "word": "text"}}'
-    return scalar
+        others = draw(st.lists(st.sampled_from(names), max_size=2))
+        return f'{{"first": {names[-1]}, "rest": [{", ".join(others)}]}}' if others else names[-1]
+    scalars = []
+    for last in (True, False):
+        if (last or draw(st.booleans())) and draw(statement(body, {"": SCALARS}, last=last)):
+            scalars.append([*body.known][-1])
+    returned = " + ".join(scalars)
+    if returned and row.output == "scalar and aux" and draw(st.booleans()):
+        return f'{returned}, {{"aux": {names[-1]}, "word": "text"}}'
+    return returned
 
 
 def _with_direction(row: OperatorRow, args: list[str]) -> list[str]:
@@ -509,4 +454,4 @@ def _with_direction(row: OperatorRow, args: list[str]) -> list[str]:
     )
 
 
-__all__ = ["LAWS", "Program", "Scenario", "programs"]
+__all__ = ["LAWS", "Program", "programs"]

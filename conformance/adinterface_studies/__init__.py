@@ -26,7 +26,6 @@ STUDIES = {
         "torch_operators",
         "every function of torch on the ways that AutoTorch chooses: docs/architecture",
     ),
-    "differences": ("differences", "accuracy of finite differences: docs/differences"),
     "distributed": (
         "distributed.command",
         "gradients over several processes, on a cluster too: docs/devices",

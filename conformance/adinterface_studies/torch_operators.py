@@ -1,8 +1,7 @@
 """`python -m adinterface_studies torch [NAME ...]`: the functions of torch, on the ways that
 AutoTorch chooses.
 
-The functions and their samples are those of torch's own tests (`torch.testing._internal`, which
-needs expecttest). Each way is compared with a slower one: batched rows with single rows, transposed
+The functions and their samples are those of torch's own tests, which need expecttest. Each way is compared with a slower one: batched rows with single rows, transposed
 pullbacks with pullbacks, derivatives of derivatives with differences of them. What is wrong belongs
 in `adinterface_torch/nodes.py`.
 """
@@ -41,8 +40,13 @@ Tensors = tuple[torch.Tensor, ...]
 
 def functions(names: Sequence[str]) -> list[Any]:
     """torch's descriptions of its functions with a derivative, by `NAME` or `NAME.VARIANT`."""
-    from torch.testing._internal.common_methods_invocations import op_db
-
+    try:
+        from torch.testing._internal.common_methods_invocations import op_db
+    except ModuleNotFoundError as error:
+        raise SystemExit(
+            f"torch's tests, which have the samples, need {error.name}. Install it:"
+            f" pip install {error.name}"
+        ) from error
     found = [op for op in op_db if op.supports_autograd and torch.float64 in op.dtypes]
     return [op for op in found if not names or op.name in names or _full(op) in names]
 

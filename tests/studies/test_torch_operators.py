@@ -2,10 +2,12 @@
 wrong.
 """
 
+import sys
 from types import SimpleNamespace
 
 import pytest
 import torch
+from adinterface_studies.__main__ import main
 from adinterface_studies.torch_operators import examine
 from torch.autograd.function import Function
 
@@ -52,3 +54,12 @@ def test_what_is_wrong_is_found(f, wrong):
     assert {name for _, name, result in found if result == "right"} >= (
         {"gradient", "rows"} if wrong else {"third", "batched second"}
     )
+
+
+def test_a_missing_package_of_the_tests_of_torch_is_named(monkeypatch):
+    for name in [*sys.modules]:
+        if name.startswith("torch.testing._internal.common_"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "expecttest", None)
+    with pytest.raises(SystemExit, match=r"need expecttest\. Install it: pip install expecttest"):
+        main(["torch", "sin"])

@@ -96,7 +96,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
         wrapped = [_wrapped(leaf, copy_for_call is not None) for leaf in leaves]
         args, kwargs = structure.build(iter(wrapped))
         with the_call() as (call, outermost):
-            call.refused = None
+            call.forget()
             if outermost and deep and (record := active_record()) is not None:
                 record.costs.append(_COST)
             try:
@@ -158,9 +158,9 @@ def _wrapped(leaf: Leaf, writing: bool) -> Any:
     if type(array) is not NumpyArray:
         return array
     if array.ndim or _is_one_of(leaf.value, now().origins.arrays):
-        array._origin = ARGUMENT
+        array.origin = ARGUMENT
     elif _is_one_of(leaf.value, now().origins.numbers):
-        array._origin = OF_PYTHON
+        array.origin = OF_PYTHON
     return array
 
 
@@ -183,7 +183,7 @@ def _unwrapped(result: Any, arguments: list[NumpyArray]) -> Any:
     if isinstance(result, NumpyArray):
         return (
             with_nan(result, arguments) if arguments and type(result) is NumpyArray else result
-        )._array
+        ).native
     structure, leaves = flatten(Constant(result), "the result")
     values = [leaf.value for leaf in leaves]
     if arguments:
@@ -196,7 +196,7 @@ def _unwrapped(result: Any, arguments: list[NumpyArray]) -> Any:
             for leaf in leaves
         ]
         values = [
-            value if x is None else with_nan(x, arguments)._array
+            value if x is None else with_nan(x, arguments).native
             for value, x in zip(values, wrapped)
         ]
     return _without_wrappers(structure).build(iter(values))
@@ -223,7 +223,7 @@ _UNASKED = object()
 # wrapped again.
 register_stand_in(
     NumpyArray,
-    lambda x: ((x._array,), x._engine),
+    lambda x: ((x.native,), x.engine),
     lambda engine, children: wrap(children[0], engine),
 )
 

@@ -96,9 +96,9 @@ class NumpyArray(Storage):
     __array_priority__: float = 1000.0
 
     def __init__(self, array: Any, engine: Engine):
-        self._array = array
-        self._engine = engine
-        self._origin = self._view = self._views = None
+        self.native = array
+        self.engine = engine
+        self.origin = self._view = self._views = None
 
     # NumPy's protocols
 
@@ -112,14 +112,14 @@ class NumpyArray(Storage):
             return _unusual(ufunc, method, (first, *others), kwargs)
         if GAPS and (result := past_gaps(ufunc, first, *others)) is not None:
             return result
-        engine, array = self._engine, self._array
+        engine, array = self.engine, self.native
         if not others:
             result = engine.functions[ufunc](array)
         else:
             natives = []
             for value in (first, *others):
                 if type(value) is NumpyArray:
-                    natives.append(value._array)
+                    natives.append(value.native)
                 elif type(value) in engine.numbers:
                     natives.append(value)
                 elif (result := past_gaps(ufunc, first, *others)) is not None:
@@ -138,7 +138,7 @@ class NumpyArray(Storage):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
-        engine, array = self._engine, self._array
+        engine, array = self.engine, self.native
         if kwargs or len(args) > 2:
             if function in WRITERS:
                 return WRITERS[function](*args, **kwargs)
@@ -149,7 +149,7 @@ class NumpyArray(Storage):
         elif len(args) == 1:
             (value,) = args
             result = engine.functions[function](
-                value._array
+                value.native
                 if type(value) is NumpyArray
                 else unwrap(value, engine, array, function)
             )
@@ -158,7 +158,7 @@ class NumpyArray(Storage):
             if function not in engine.functions and function in WRITERS:
                 return WRITERS[function](first, second)
             first = (
-                first._array
+                first.native
                 if type(first) is NumpyArray
                 else unwrap(first, engine, array, function)
             )
@@ -184,8 +184,8 @@ class NumpyArray(Storage):
         """The result of a NumPy function, without NumPy's dispatch."""
         if args or kwargs:
             return self.__array_function__(function, (), (self, *args), kwargs)
-        engine = self._engine
-        result = engine.functions[function](self._array)
+        engine = self.engine
+        result = engine.functions[function](self.native)
         wrapped = (
             _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
         )
@@ -202,42 +202,42 @@ class NumpyArray(Storage):
             itself[()] = self
             return itself
         self._refuse_if_traced("a plain NumPy array")
-        array = self._engine.library.to_numpy(self._array)
+        array = self.engine.library.to_numpy(self.native)
         return np.array(array, dtype=dtype, copy=copy)
 
     # properties of an array
 
     @property
     def shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self._array.shape
+        shape: tuple[int, ...] = self.native.shape
         return tuple(shape)
 
     @shape.setter
     def shape(self, shape: Any) -> None:
         if type(self) is not NumpyArray:
-            self._array.shape = shape
+            self.native.shape = shape
         elif (
             self._view
             or next(views_of(self), None)
-            or self._origin not in (None, "", in_order(self.ndim))
+            or self.origin not in (None, "", in_order(self.ndim))
         ):
             raise NumpyCodeError(
                 "numpy_function: x.shape = ... gives another shape to an argument of f, or"
                 " to an array that shares its elements with another. Write x = x.reshape(shape)."
             )
         else:
-            self._array = self._engine.functions[np.reshape](self._array, shape)
-            self._origin = self._origin and in_order(self.ndim)
+            self.native = self.engine.functions[np.reshape](self.native, shape)
+            self.origin = self.origin and in_order(self.ndim)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        dtype: np.dtype[Any] = np.dtype(self._engine.library.dtype(self._array))
+        dtype: np.dtype[Any] = np.dtype(self.engine.library.dtype(self.native))
         return dtype
 
     @property
     def size(self) -> int:
         size = 1
-        for length in self._array.shape:
+        for length in self.native.shape:
             size *= length
         return size
 
@@ -284,7 +284,7 @@ class NumpyArray(Storage):
     def __len__(self) -> int:
         if not self.ndim:
             raise TypeError("len() of unsized object")
-        length: int = self._array.shape[0]
+        length: int = self.native.shape[0]
         return length
 
     def __iter__(self) -> Iterator[Any]:
@@ -293,7 +293,7 @@ class NumpyArray(Storage):
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, index: Any) -> Any:
-        engine = self._engine
+        engine = self.engine
         cls = type(index)
         basic, takes_natively, view = True, engine.own_indexing, False  # a view, for any array
         if cls is slice:
@@ -318,9 +318,9 @@ class NumpyArray(Storage):
             index = unwrap(index, None, None)
         try:
             native = (
-                self._array[index]
+                self.native[index]
                 if basic and takes_natively
-                else engine.getitem(self._array, index)
+                else engine.getitem(self.native, index)
             )
         except (IndexError, TypeError, RuntimeError) as error:
             if any(
@@ -344,7 +344,7 @@ class NumpyArray(Storage):
         if running():
             return repr(self._in_text("repr(x)"))
         numbers = known_numbers(self)
-        return f"NumpyArray({self._array!r})" if numbers is None else f"NumpyArray({numbers[()]!r})"
+        return f"NumpyArray({self.native!r})" if numbers is None else f"NumpyArray({numbers[()]!r})"
 
     def __str__(self) -> str:
         return str(self._in_text("str(x)"))
@@ -359,14 +359,14 @@ class NumpyArray(Storage):
         return as_plain(self, np.asarray(settled_number(self)))
 
     def __copy__(self) -> NumpyArray:
-        return NumpyArray(self._array, self._engine)
+        return NumpyArray(self.native, self.engine)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> NumpyArray:
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # the engine decides whether its array can be pickled
-        return NumpyArray, (self._array, self._engine)
+        return NumpyArray, (self.native, self.engine)
 
     def copy(self, order: str = "C") -> NumpyArray:
         copied = self.__copy__()
@@ -374,13 +374,13 @@ class NumpyArray(Storage):
             return copied
         if order in ("C", "F") or not self.ndim:
             axes = in_order(self.ndim)
-            copied._origin = axes if order == "C" else axes[::-1]
+            copied.origin = axes if order == "C" else axes[::-1]
         return copied
 
     # what becomes a Python value
 
     def _traced(self) -> bool:
-        return bool(self._engine.library.traced(self._array))
+        return bool(self.engine.library.traced(self.native))
 
     def _refuse_if_traced(self, what: str) -> None:
         if self._traced():
@@ -391,7 +391,7 @@ class NumpyArray(Storage):
 
     def __bool__(self) -> bool:
         try:
-            return bool(self._array)
+            return bool(self.native)
         # An engine that compiles or batches raises them, where the number is unknown.
         except (TypeError, RuntimeError) as error:
             self._note_unknown(error)
@@ -420,13 +420,13 @@ class NumpyArray(Storage):
             raise
 
     def _note_unknown(self, error: BaseException) -> None:
-        if numbers_unknown(self._array, self._engine):
+        if numbers_unknown(self.native, self.engine):
             note_unknown(error)
 
     def _concrete(self) -> Any:
         """The number as Python sees it: an integer of it has no derivative, so nothing is lost."""
-        value = self._engine.library.value_under_trace(self._array) if self._traced() else None
-        return self._array if value is None else value
+        value = self.engine.library.value_under_trace(self.native) if self._traced() else None
+        return self.native if value is None else value
 
     def __round__(self, ndigits: Any = None) -> Any:
         if self.ndim:
@@ -438,11 +438,11 @@ class NumpyArray(Storage):
 
     def __float__(self) -> float:
         self._refuse_if_traced("a Python number")
-        return float(self._array)
+        return float(self.native)
 
     def __complex__(self) -> complex:
         self._refuse_if_traced("a Python number")
-        return complex(self._array)
+        return complex(self.native)
 
     def item(self, *index: Any) -> Any:
         if running():
@@ -467,10 +467,10 @@ class NumpyArray(Storage):
         copy: bool = True,
     ) -> Any:
         target = np.dtype(dtype)
-        self._engine.require_numbers(target)
+        self.engine.require_numbers(target)
         if not copy and target == self.dtype:
             return self  # as in NumPy: a write such as `x += y` also changes the other
-        converted = wrap(self._engine.functions[np.astype](self._array, target.name), self._engine)
+        converted = wrap(self.engine.functions[np.astype](self.native, target.name), self.engine)
         return converted if self.ndim or is_number(self) else of_no_axes(converted)
 
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
@@ -520,7 +520,7 @@ class NumpyArray(Storage):
         write(self, index, value)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_array":
+        if name == "native":
             if self._view is None:  # emptied at the end of a call
                 raise NumpyCodeError(KEPT)
             return refresh(self)  # of a view whose root has been written to since
@@ -537,7 +537,7 @@ class NumpyArray(Storage):
                 f"numpy_function: the method {name} writes to its array, and engines cannot"
                 f" differentiate that. Write {WRITING[name]}."
             )
-        if name in _DIGITS and self._origin is PYTHON:
+        if name in _DIGITS and self.origin is PYTHON:
             raise NumpyCodeError(of_key(f"x.{name}"))
         if name.startswith("__") or not hasattr(pretended(self)(0), name):
             raise _no_such(self, name)
@@ -555,7 +555,7 @@ class NumpyArray(Storage):
             raise NumpyCodeError(of_key(f"x.{name}"))
         raise NumpyCodeError(
             f"numpy_function: x.{name} needs NumPy memory, which an array of"
-            f" {self._engine.library.name} does not have."
+            f" {self.engine.library.name} does not have."
         )
 
 
@@ -565,7 +565,7 @@ def _flags_of(x: NumpyArray) -> Any:
     The caller's arrays are read-only.
     """
     alike = np.empty((2,) * min(x.ndim, 2) + (1,) * (x.ndim - 2))
-    alike.flags.writeable = x._origin is not ARGUMENT and x._origin is not CAPTURED
+    alike.flags.writeable = x.origin is not ARGUMENT and x.origin is not CAPTURED
     return alike.flags
 
 
@@ -573,7 +573,7 @@ def pretended(x: NumpyArray) -> type:
     """The class that a plain NumPy array or number would have here."""
     if type(x) is not NumpyArray or not is_number(x):
         return np.ndarray
-    kind = x.dtype.kind if x._origin is PYTHON else ""
+    kind = x.dtype.kind if x.origin is PYTHON else ""
     number_class: type = float if kind == "f" else complex if kind == "c" else x.dtype.type
     return number_class
 
@@ -588,7 +588,7 @@ def settled_number(x: Any) -> Any:
     if not isinstance(x, NumpyArray):
         return x
     if type(x) is not NumpyArray:  # that f has made
-        return x._array.copy()
+        return x.native.copy()
     numbers = known_numbers(x)
     if numbers is None:
         error = NumpyCodeError(
@@ -603,8 +603,8 @@ def settled_number(x: Any) -> Any:
 
 def known_numbers(x: Any) -> np.ndarray[Any, Any] | None:
     """The numbers of an engine's array; None while they are unknown."""
-    library = x._engine.library
-    numbers = library.value_under_trace(x._array) if x._traced() else x._array
+    library = x.engine.library
+    numbers = library.value_under_trace(x.native) if x._traced() else x.native
     return (
         None
         if numbers is None
@@ -614,7 +614,7 @@ def known_numbers(x: Any) -> np.ndarray[Any, Any] | None:
 
 def as_plain(x: NumpyArray, numbers: np.ndarray[Any, Any]) -> Any:
     """What an array or number would be in plain NumPy code."""
-    return numbers.item() if x._origin is PYTHON else numbers[()] if is_number(x) else numbers
+    return numbers.item() if x.origin is PYTHON else numbers[()] if is_number(x) else numbers
 
 
 def _no_such(x: NumpyArray, name: str) -> AttributeError:
@@ -642,9 +642,9 @@ def numbers_unknown(x: Any, engine: Engine) -> bool:
 def _wrapped(array: Any, engine: Engine) -> NumpyArray:
     """A wrapper, without the call of `__init__`, which takes as long again."""
     wrapped = _new(NumpyArray)
-    wrapped._array = array
-    wrapped._engine = engine
-    wrapped._origin = wrapped._view = wrapped._views = None
+    wrapped.native = array
+    wrapped.engine = engine
+    wrapped.origin = wrapped._view = wrapped._views = None
     return wrapped
 
 
@@ -725,7 +725,7 @@ def unwrap(
         for part in value:
             cls_of_part = type(part)
             if cls_of_part is NumpyArray and several:
-                parts.append(part._array)
+                parts.append(part.native)
             elif cls_of_part in _AS_THEY_ARE:
                 parts.append(part)
             elif (
@@ -742,12 +742,12 @@ def unwrap(
         return parts if several or function is None else for_numpy(function, place, parts) or parts
     if cls is NumpyArray:
         if function is None or not takes_axes(function, place):
-            return value._array
+            return value.native
         return tuple(map(operator.index, value)) if value.ndim else operator.index(value)  # lengths
     if cls in _AS_THEY_ARE:
         return value
     if isinstance(value, Storage):  # a plain array that f has made
-        value = value._operand()
+        value = value.operand()
         cls = type(value)
     if cls is range or cls is np.ndarray:
         plain = None if function is None else for_numpy(function, place, value)
@@ -818,8 +818,8 @@ def of_no_axes(x: Any) -> Any:
     """A 0-d array where NumPy would return a number."""
     if type(x) is not NumpyArray or not is_number(x):
         return x
-    array = NumpyArray(x._array, x._engine)
-    array._origin = ""
+    array = NumpyArray(x.native, x.engine)
+    array.origin = ""
     return array
 
 
@@ -919,7 +919,7 @@ def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dic
 
 def binary(ufunc: np.ufunc, reflected: bool = False) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
-        if self._origin is PYTHON and ufunc in _PYTHONS:
+        if self.origin is PYTHON and ufunc in _PYTHONS:
             number = OF_PYTHON["operator"](ufunc, *((other, self) if reflected else (self, other)))
             if number is not None:
                 return number
@@ -927,12 +927,12 @@ def binary(ufunc: np.ufunc, reflected: bool = False) -> Callable[[NumpyArray, An
             result = past_gaps(ufunc, *((other, self) if reflected else (self, other)))
             if result is not None:
                 return result
-        engine, array = self._engine, self._array
+        engine, array = self.engine, self.native
         if type(other) is NumpyArray:
-            if self._origin is PYTHON or other._origin is PYTHON:
+            if self.origin is PYTHON or other.origin is PYTHON:
                 array, other = OF_PYTHON["operands"](self, other)
             else:
-                other = other._array
+                other = other.native
         elif type(other) not in engine.numbers:
             operand = engine.operand(other, array)
             if operand is NotImplemented:
@@ -986,9 +986,9 @@ def _in_place(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
                 )
             result = result.astype(self.dtype)
         if root is self:
-            replace_root(self, result._array)
+            replace_root(self, result.native)
         else:
-            put(root, numbers, result._array)
+            put(root, numbers, result.native)
         return self
 
     return operate
@@ -998,9 +998,9 @@ def _unary(ufunc: np.ufunc) -> Callable[[NumpyArray], Any]:
     def operate(self: NumpyArray) -> Any:
         if GAPS and (result := past_gaps(ufunc, self)) is not None:
             return result
-        result = wrap(self._engine.functions[ufunc](self._array), self._engine)
-        if self._origin is PYTHON and type(result) is NumpyArray:
-            result._origin = PYTHON
+        result = wrap(self.engine.functions[ufunc](self.native), self.engine)
+        if self.origin is PYTHON and type(result) is NumpyArray:
+            result.origin = PYTHON
         return result
 
     return operate

@@ -191,7 +191,7 @@ class Engine:
         if isinstance(value, (list, tuple, range)):
             value = stacked(value) if holds_storage(value) else np.asarray(value)
         if isinstance(value, Storage):
-            value = value._operand()
+            value = value.operand()
         if isinstance(value, (np.ndarray, np.generic)):
             return self.lift(value, beside)
         return value if isinstance(value, self.types) else NotImplemented

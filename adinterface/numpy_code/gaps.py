@@ -28,9 +28,9 @@ _STAYING = frozenset({
 
 
 def _gaps_of(x: Any) -> np.ndarray[Any, Any] | None:
-    if id(x) in GAPS and GAPS[id(x)][1] is x._array:  # no write has replaced it
+    if id(x) in GAPS and GAPS[id(x)][1] is x.native:  # no write has replaced it
         return GAPS[id(x)][2]
-    x = x._array if isinstance(x, Storage) else x
+    x = x.native if isinstance(x, Storage) else x
     if isinstance(x, np.ndarray) and x.dtype.kind == "f" and (gaps := np.isnan(x)).any():
         return gaps
     return None
@@ -61,7 +61,7 @@ def past_gaps(ufunc: np.ufunc, *operands: Any) -> Any:
     if isinstance(result, np.ndarray):  # only gaps
         return result
     key = id(result)
-    GAPS[key] = weakref.ref(result, lambda reference: GAPS.pop(key, None)), result._array, gaps
+    GAPS[key] = weakref.ref(result, lambda reference: GAPS.pop(key, None)), result.native, gaps
     return result
 
 

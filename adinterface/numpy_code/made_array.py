@@ -105,25 +105,25 @@ class MadeArray(NumpyArray):
         return self.__array_function__(function, (), (self, *args), kwargs)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.array(self._array, dtype=dtype, copy=copy)
+        return np.array(self.native, dtype=dtype, copy=copy)
 
-    def _operand(self) -> Any:
-        return self._array if self._origin is CAPTURED else self._array.copy()
+    def operand(self) -> Any:
+        return self.native if self.origin is CAPTURED else self.native.copy()
 
     def _traced(self) -> bool:
         return False
 
     def __bool__(self) -> bool:
-        return bool(self._array)
+        return bool(self.native)
 
     def _concrete(self) -> Any:
-        return self._array
+        return self.native
 
     # properties of an array
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return self._array.dtype  # type: ignore[no-any-return]
+        return self.native.dtype  # type: ignore[no-any-return]
 
     def __getitem__(self, index: Any) -> Any:
         if type(index) is int:
@@ -132,11 +132,11 @@ class MadeArray(NumpyArray):
             index = arrays_in(index)
             beside = array_of_engine(index)
             try:
-                spot = known(index, None if beside is None else beside._engine)
+                spot = known(index, None if beside is None else beside.engine)
             except Unknown:  # an index computed from compiled values
-                engine = beside._engine
-                return wrap(engine.lift(self._operand(), beside._array), engine)[index]
-        result = self._array[spot]
+                engine = beside.engine
+                return wrap(engine.lift(self.operand(), beside.native), engine)[index]
+        result = self.native[spot]
         return _views(result, [self]) if type(result) is np.ndarray else result
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -145,58 +145,58 @@ class MadeArray(NumpyArray):
         if beside is None:
             among = array_of_engine(index)
             try:
-                spot = known(index, None if among is None else among._engine)
+                spot = known(index, None if among is None else among.engine)
             except Unknown:
                 beside = among
             else:
-                self._array[spot] = plain(value)
+                self.native[spot] = plain(value)
                 return
         promote(self, beside)
         self[index] = value
 
     def astype(self, dtype: Any, *args: Any, copy: bool = True, **kwargs: Any) -> Any:
-        result = self._array.astype(dtype, *args, copy=copy, **kwargs)
-        return self if result is self._array else made(result)
+        result = self.native.astype(dtype, *args, copy=copy, **kwargs)
+        return self if result is self.native else made(result)
 
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
-        return _views(self._array.reshape(*plain(shape), order=order), [self])
+        return _views(self.native.reshape(*plain(shape), order=order), [self])
 
     def view(self, *args: Any, **kwargs: Any) -> Any:
         if issubclass(cls := subclass_among((*args, *kwargs.values())) or np.ndarray, ArrayHolder):
             return cls.around(self.view(), self)  # type: ignore[union-attr]
-        return _views(self._array.view(*args, **kwargs), [self])
+        return _views(self.native.view(*args, **kwargs), [self])
 
     def copy(self, order: Any = "C") -> MadeArray:
-        return made(self._array.copy(order))  # type: ignore[no-any-return]
+        return made(self.native.copy(order))  # type: ignore[no-any-return]
 
     def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
-        self._array.setflags(write, align, uic)
+        self.native.setflags(write, align, uic)
 
     def __copy__(self) -> MadeArray:
         return self.copy()
 
     def item(self, *index: int) -> Any:
-        return self._array.item(*index)
+        return self.native.item(*index)
 
     def tolist(self) -> Any:
-        return self._array.tolist()
+        return self.native.tolist()
 
     def __repr__(self) -> str:
-        return repr(self._array)
+        return repr(self.native)
 
     __str__ = __repr__
 
     def __format__(self, spec: str) -> str:
-        return format(self._array, spec)
+        return format(self.native, spec)
 
     def __float__(self) -> float:
-        return float(self._array)
+        return float(self.native)
 
     def __complex__(self) -> complex:
-        return complex(self._array)
+        return complex(self.native)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._array, name)
+        return getattr(self.native, name)
 
 
 #: The bit in `flags.num` that is also set for results of np.broadcast_arrays, where
@@ -224,9 +224,9 @@ def _new_array(
     if array.dtype.kind not in "fcbiu":
         return array
     wrapped = _new(MadeArray)
-    wrapped._array = array
-    wrapped._engine = wrapped._views = None
-    wrapped._origin, wrapped._view = origin, view
+    wrapped.native = array
+    wrapped.engine = wrapped._views = None
+    wrapped.origin, wrapped._view = origin, view
     return wrapped
 
 
@@ -250,9 +250,9 @@ def _views(result: Any, sources: list[Any]) -> Any:
         return type(result)([_views(part, sources) for part in result])
     if type(result) is np.ndarray:
         for source in sources:
-            if result is source._array:
+            if result is source.native:
                 return source
-            if result.base is not None and result.base is _owner(source._array):
+            if result.base is not None and result.base is _owner(source.native):
                 viewing = _new_array(result, view=View(source))
                 register(viewing, source)
                 return viewing
@@ -273,7 +273,7 @@ def _wrapped_again(x: Any) -> Any:
 
 
 register_stand_in(
-    MadeArray, lambda x: ((x._array,), MADE), lambda data, children: _wrapped_again(children[0])
+    MadeArray, lambda x: ((x.native,), MADE), lambda data, children: _wrapped_again(children[0])
 )
 
 
@@ -302,51 +302,51 @@ def plain(value: Any) -> Any:
     """The values with plain NumPy arrays."""
     if isinstance(value, ArrayHolder):
         value = value._inner
-    return value._array if type(value) is MadeArray else with_each(plain, value)
+    return value.native if type(value) is MadeArray else with_each(plain, value)
 
 
 def lent(value: Any) -> Any:
     """The values with copies of plain NumPy arrays, for an engine."""
     if isinstance(value, ArrayHolder):
         value = value._inner
-    return value._operand() if type(value) is MadeArray else with_each(lent, value)
+    return value.operand() if type(value) is MadeArray else with_each(lent, value)
 
 
 def promote(x: MadeArray, beside: NumpyArray) -> None:
     """Turns the root of x, and all views of the root, into arrays of the engine of another
     array.
     """
-    engine = beside._engine
+    engine = beside.engine
     root: Any = x
     while root._view is not None:
         root = root._view.source
-    if root._origin is CAPTURED:
+    if root.origin is CAPTURED:
         raise NumpyCodeError(of_write(INTO_CAPTURED))
-    if not x._array.flags.writeable:
+    if not x.native.flags.writeable:
         raise ValueError("assignment destination is read-only")
     views = list(views_of(root))
     # How many references a call itself adds depends on Python, and on whether torch's compiler
     # traces.
-    if _references(root, views) > _references(_unreferenced(root._array.base is None), []):
+    if _references(root, views) > _references(_unreferenced(root.native.base is None), []):
         raise NumpyCodeError(of_write(INTO_SHARED))
-    numbers = root._array
+    numbers = root.native
     layout = layout_of(numbers)
     places = numbers_of_root(
         numbers.shape, layout or in_order(numbers.ndim), numbers.dtype.kind == "c"
     )
     for view in views:
-        mine = _at(view._array, numbers, places)
+        mine = _at(view.native, numbers, places)
         index = np.ascontiguousarray(mine).reshape(mine.shape)
-        view._view, view._views, view._engine = _Gathered(root, index), None, engine
+        view._view, view._views, view.engine = _Gathered(root, index), None, engine
         view._view.located = root, mine, []
-        del view._array
+        del view.native
         view.__class__ = NumpyArray
     root._views = None
     for view in views:
         register(view, root)
-    root._engine = engine
-    root._origin = layout
-    root._array = engine.library.asarray(numbers.copy(), like=beside._array)
+    root.engine = engine
+    root.origin = layout
+    root.native = engine.library.asarray(numbers.copy(), like=beside.native)
     root.__class__ = NumpyArray
 
 
@@ -356,10 +356,10 @@ def _references(root: Any, views: list[Any]) -> int:
 
     Each belongs to a plain array, or to code outside NumPy, which would not see a write.
     """
-    owner = _owner(root._array)
+    owner = _owner(root.native)
     ours = 0
     for view in views:
-        ours += view._array.base is owner
+        ours += view.native.base is owner
     return sys.getrefcount(owner) - ours
 
 
@@ -378,7 +378,7 @@ class _Gathered(View):
         self.places = places
 
     def native(self) -> Any:
-        return _gathered(self.source, self.places)._array
+        return _gathered(self.source, self.places).native
 
 
 def _at(
@@ -416,14 +416,14 @@ def _operator(ufunc: np.ufunc, reflected: bool = False) -> Callable[[MadeArray, 
 
     def operate(self: MadeArray, other: Any) -> Any:
         if type(other) is NumpyArray:
-            return mirrored(other, self._operand())
+            return mirrored(other, self.operand())
         if type(other) is MadeArray:
-            other = other._array
+            other = other.native
         elif isinstance(other, (list, tuple)):
             return operate(self, stacked(other))
         elif not reflected and getattr(other, "__array_priority__", 0) > 0:
             return NotImplemented
-        result = ufunc(other, self._array) if reflected else ufunc(self._array, other)
+        result = ufunc(other, self.native) if reflected else ufunc(self.native, other)
         return _new_array(result) if type(result) is np.ndarray else result
 
     return operate
@@ -435,14 +435,14 @@ def _in_place(ufunc: np.ufunc, name: str) -> Callable[[MadeArray, Any], Any]:
         if beside is not None:
             promote(self, beside)
             return getattr(self, name)(stacked(other))
-        ufunc(self._array, plain(other), out=self._array)
+        ufunc(self.native, plain(other), out=self.native)
         return self
 
     return operate
 
 
 def _sign(ufunc: np.ufunc) -> Callable[[MadeArray], Any]:
-    return lambda self: made(ufunc(self._array))
+    return lambda self: made(ufunc(self.native))
 
 
 for _name, _ufunc in ARITHMETIC.items():

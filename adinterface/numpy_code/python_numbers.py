@@ -25,8 +25,8 @@ def python_number(x: Any) -> Any:
     """A 0-d array as a Python number; anything else unchanged."""
     if type(x) is not NumpyArray or x.ndim:
         return x
-    number = NumpyArray(x._array, x._engine)
-    number._origin = PYTHON
+    number = NumpyArray(x.native, x.engine)
+    number.origin = PYTHON
     return number
 
 
@@ -53,7 +53,7 @@ def _settled(x: Any) -> Any:
 
 def is_python_number(x: Any) -> bool:
     """Whether x would be a Python number in the original code."""
-    return x._origin is PYTHON if type(x) is NumpyArray else type(x) in (float, int, bool, complex)
+    return x.origin is PYTHON if type(x) is NumpyArray else type(x) in (float, int, bool, complex)
 
 
 def _operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:
@@ -75,7 +75,7 @@ def _operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:
 def _operands(a: NumpyArray, b: NumpyArray) -> tuple[Any, Any]:
     """The arrays of two operands; a Python number takes the dtype of the other."""
     if is_python_number(a) == is_python_number(b):
-        return a._array, b._array
+        return a.native, b.native
     number, other = (a, b) if is_python_number(a) else (b, a)
     if (
         other.dtype.kind in "fc"
@@ -83,14 +83,14 @@ def _operands(a: NumpyArray, b: NumpyArray) -> tuple[Any, Any]:
         and (number.dtype.kind == "f" or other.dtype.kind == "c")
     ):
         dtype = other.dtype if number.dtype.kind == "c" else other.real.dtype
-        number = NumpyArray(number._array, number._engine).astype(dtype)
-    return (number._array, other._array) if other is b else (other._array, number._array)
+        number = NumpyArray(number.native, number.engine).astype(dtype)
+    return (number.native, other.native) if other is b else (other.native, number.native)
 
 
 def _computed(ufunc: np.ufunc, a: Any, b: Any) -> Any:
     if type(a) is NumpyArray:
-        return binary(ufunc)(NumpyArray(a._array, a._engine), b)
-    return ufunc(a, NumpyArray(b._array, b._engine))
+        return binary(ufunc)(NumpyArray(a.native, a.engine), b)
+    return ufunc(a, NumpyArray(b.native, b.engine))
 
 
 def checked(real: Callable[..., Any], args: Sequence[Any]) -> Any:

@@ -28,6 +28,10 @@ class Call:
         self.running = False
         self.unknown: BaseException | None = None
 
+    def forget(self) -> None:
+        """Forget what was refused before."""
+        self.refused = None
+
 
 class _Here(threading.local):
     call: Call | None = None

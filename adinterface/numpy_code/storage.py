@@ -28,28 +28,29 @@ Numbers: TypeAlias = np.ndarray[Any, Any]
 class Storage:
     """An engine's array as a root, or as a view of another.
 
-    _origin: of a root, the memory order of its elements, with the slowest axis first ("01" is C
+    native: the array.
+    origin: of a root, the memory order of its elements, with the slowest axis first ("01" is C
         order, "10" Fortran order); "" for an unknown order; None for a result of which NumPy would
         make a number if it is 0-d; or one of the three names below.
     _view: how a view is made from its source; None for a root.
     _views: weak references to the views of it: one, or `Several`.
     """
 
-    __slots__ = ("__weakref__", "_array", "_engine", "_origin", "_view", "_views")
+    __slots__ = ("__weakref__", "_view", "_views", "engine", "native", "origin")
 
-    _array: Any
-    _engine: Any
-    _origin: str | None
+    native: Any
+    engine: Any
+    origin: str | None
     _view: View | None
     _views: weakref.ref[Storage] | Several | None
 
     @property
     def ndim(self) -> int:
-        return len(self._array.shape)
+        return len(self.native.shape)
 
-    def _operand(self) -> Any:
+    def operand(self) -> Any:
         """The engine's array as an operand, which no later write may change."""
-        return self._array
+        return self.native
 
 
 #: The origin of a root that belongs to the caller, and of one that f captures.
@@ -64,7 +65,7 @@ def is_number(x: Storage) -> bool:
     """Whether NumPy would return a number for this engine's array: a computed 0-d result, unless it
     must be an array.
     """
-    return not x.ndim and view_of(x) is None and x._origin in (None, PYTHON)
+    return not x.ndim and view_of(x) is None and x.origin in (None, PYTHON)
 
 
 def view_of(x: Storage) -> View | None:
@@ -125,7 +126,7 @@ class Indexed(View):
     def _require_known(self) -> Any:
         """The index as NumPy takes it, found once. Raises Unknown."""
         if self._known is None:
-            self._known = (known(self.index, self.source._engine),)
+            self._known = (known(self.index, self.source.engine),)
         return self._known[0]
 
     def of(self, numbers: Numbers) -> Numbers:
@@ -134,7 +135,7 @@ class Indexed(View):
 
     def native(self) -> Any:
         self._require_known()
-        return self.source[self.index]._array  # type: ignore[index]
+        return self.source[self.index].native  # type: ignore[index]
 
 
 class Applied(View):
@@ -172,7 +173,7 @@ class Applied(View):
         return viewed
 
     def native(self) -> Any:
-        return self._of(self.source)._array
+        return self._of(self.source).native
 
 
 def source_of(x: Storage) -> Storage | None:
@@ -276,7 +277,7 @@ def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
     """
     view = view_of(x)
     if view is None:
-        return _located_root(x, x._origin)
+        return _located_root(x, x.origin)
     if view.located is None:
         root, numbers, others = locate(view.source)
         mine = view.of(numbers)
@@ -293,7 +294,7 @@ def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
 
 
 def _located_root(x: Storage, layout: str | None) -> tuple[Storage, Numbers, list[Numbers]]:
-    shape = tuple(x._array.shape)
+    shape = tuple(x.native.shape)
     halves = x.dtype.kind == "c"  # type: ignore[attr-defined]
     ndim = len(shape)
     usual = numbers_of_root(
@@ -309,8 +310,8 @@ def _located_root(x: Storage, layout: str | None) -> tuple[Storage, Numbers, lis
 
 def _detach(x: Storage, source: Storage, layout: str | None) -> None:
     """Make x a root: it is not a view."""
-    x._array = x._array  # which is there: no write has passed yet
-    x._origin, x._view = layout, None
+    x.native = x.native  # which is there: no write has passed yet
+    x.origin, x._view = layout, None
     source._views = Several(view for view in _references(source) if view() is not x)
 
 
@@ -327,8 +328,8 @@ def replace_root(root: Storage, native: Any) -> None:
                 locate(view)  # makes a root of an array that is not a view
         for view in views_of(root):
             if _is_fresh(view):
-                del view._array
-    root._array = native
+                del view.native
+    root.native = native
 
 
 def _is_fresh(x: Storage) -> bool:
@@ -348,11 +349,11 @@ def is_emptied(x: Storage) -> bool:
 def refresh(x: Storage) -> Any:
     """The array of a view whose root has been written to."""
     assert x._view is not None
-    x._array = native = x._view.native()
+    x.native = native = x._view.native()
     return native
 
 
-_ARRAY: Any = vars(Storage)["_array"]
+_ARRAY: Any = vars(Storage)["native"]
 
 
 # Indices
@@ -373,7 +374,7 @@ def known(index: Any, engine: Any) -> Any:
     if isinstance(index, list):
         return [known(part, engine) for part in index]
     if isinstance(index, Storage):
-        engine, index = index._engine, index._array
+        engine, index = index.engine, index.native
     if isinstance(index, (bool, int, np.ndarray, np.generic)) or engine is None:
         return index
     if not isinstance(index, engine.types):

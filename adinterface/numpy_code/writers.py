@@ -42,7 +42,7 @@ def _writer(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 def _plain(x: Any) -> Any:
     """A mask or indices as NumPy's."""
     try:
-        return np.asarray(known(x, x._engine if isinstance(x, Storage) else None))
+        return np.asarray(known(x, x.engine if isinstance(x, Storage) else None))
     except Unknown:
         raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS)) from None
 
@@ -185,7 +185,7 @@ class Flat(np.lib.mixins.NDArrayOperatorsMixin):
         x = self.base
         if not x.size:
             return  # as NumPy
-        values, index = stacked(value), known(index, x._engine)
+        values, index = stacked(value), known(index, x.engine)
         if not np.size(values) and np.ndim(index):
             return  # as NumPy, which does not check the places
         places = np.arange(x.size)[index]

@@ -31,7 +31,7 @@ from .storage import (
 
 def write(x: Storage, index: Any, value: Any) -> None:
     """x[index] = value, of which x at least is an engine's array."""
-    engine = x._engine
+    engine = x.engine
     root, numbers = writable(x)
     try:
         spot = known(index, engine)
@@ -60,9 +60,9 @@ def writable(x: Storage) -> tuple[Storage, Numbers]:
     if is_number(root):
         # as NumPy has it
         raise TypeError("'numpy.float64' object does not support item assignment")
-    if root._origin is ARGUMENT:
+    if root.origin is ARGUMENT:
         raise NumpyCodeError(of_write(INTO_ARGUMENT))
-    if root._origin is CAPTURED:
+    if root.origin is CAPTURED:
         raise NumpyCodeError(of_write(INTO_CAPTURED))
     if not numbers.flags.writeable:
         raise ValueError("assignment destination is read-only")
@@ -71,9 +71,9 @@ def writable(x: Storage) -> tuple[Storage, Numbers]:
 
 def as_native(value: Any, dtype: np.dtype[Any], root: Storage) -> Any:
     """A value to write, as an array of the root's engine, with a NumPy dtype."""
-    engine = root._engine
+    engine = root.engine
     if isinstance(value, Storage):
-        native = value._operand()
+        native = value.operand()
         if not isinstance(native, (np.ndarray, np.generic)) or isinstance(native, engine.types):
             actual = np.dtype(engine.library.dtype(native))
             if actual == dtype:
@@ -93,7 +93,7 @@ def as_native(value: Any, dtype: np.dtype[Any], root: Storage) -> Any:
         return as_native(array, dtype, root)
     plain = np.empty(np.shape(value), dtype)
     plain[...] = value
-    return engine.lift(plain, root._array)
+    return engine.lift(plain, root.native)
 
 
 def holds_storage(values: Any) -> bool:
@@ -157,7 +157,7 @@ def put(root: Storage, target: Numbers, native: Any) -> None:
     """Writes a native value, 0-d or of the target's shape, to the elements with the numbers in
     `target`.
     """
-    engine, array = root._engine, root._array
+    engine, array = root.engine, root.native
     places = np.ascontiguousarray(target).reshape(-1)
     if places.dtype.kind != "i":
         places, native = _of_halves(root, places, native)
@@ -175,9 +175,9 @@ def _of_halves(root: Storage, places: Numbers, native: Any) -> tuple[Numbers, An
     """
     if places.dtype.kind == "c":
         return (places.real / 2).astype(np.intp), native
-    functions = root._engine.functions
+    functions = root.engine.functions
     elements = (places / 2).astype(np.intp)
-    old = functions[np.take](functions[np.reshape](root._array, (-1,)), elements)
+    old = functions[np.take](functions[np.reshape](root.native, (-1,)), elements)
     if len(native.shape) > 1:
         native = functions[np.reshape](native, (-1,))
     if places[0] % 2:
@@ -191,8 +191,8 @@ def _write_unknown(x: Any, root: Storage, numbers: Numbers, index: Any, value: A
     """x[index] = value for an index that only the engine knows: integers, or a mask of x's shape
     for one value.
     """
-    engine = x._engine
-    native = index._array if isinstance(index, Storage) else None
+    engine = x.engine
+    native = index.native if isinstance(index, Storage) else None
     if native is not None and np.dtype(engine.library.dtype(native)) == bool:
         if np.ndim(value) or tuple(native.shape) != x.shape:
             raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS))
@@ -202,7 +202,7 @@ def _write_unknown(x: Any, root: Storage, numbers: Numbers, index: Any, value: A
     fitting = _fitting(as_native(value, x.dtype, root), tuple(target.shape), engine)
     if fitting.ndim:
         fitting = engine.functions[np.reshape](fitting, (-1,))
-    replace_root(root, engine.written_anywhere(root._array, target, fitting))
+    replace_root(root, engine.written_anywhere(root.native, target, fitting))
 
 
 def _unknown_places(root: Storage, numbers: Numbers, index: Any, engine: Any) -> Any:
@@ -210,7 +210,7 @@ def _unknown_places(root: Storage, numbers: Numbers, index: Any, engine: Any) ->
     parts = index if type(index) is tuple else (index,)
     natives = tuple(
         [
-            part._array if isinstance(part, Storage) else _list_of_native(part, engine, root)
+            part.native if isinstance(part, Storage) else _list_of_native(part, engine, root)
             for part in parts
         ]
     )
@@ -222,7 +222,7 @@ def _unknown_places(root: Storage, numbers: Numbers, index: Any, engine: Any) ->
     if masks or numbers.dtype.kind != "i":
         raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS))
     everywhere = engine.library.asarray(
-        np.ascontiguousarray(numbers).reshape(numbers.shape), like=root._array
+        np.ascontiguousarray(numbers).reshape(numbers.shape), like=root.native
     )
     return engine.getitem(everywhere, natives if type(index) is tuple else natives[0])
 
@@ -232,7 +232,7 @@ def _list_of_native(part: Any, engine: Any, root: Storage) -> Any:
         return part
     if type(part) is slice:
         raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS))
-    return stacked(part)._array
+    return stacked(part).native
 
 
 def of_numbers(value: Any, name: str) -> Any:
@@ -245,8 +245,8 @@ def of_numbers(value: Any, name: str) -> Any:
         return parts if isinstance(value, list) else tuple(parts)
     if not isinstance(value, Storage):
         return value
-    engine = value._engine
-    if engine is not None and value.dtype.kind not in "iub" and engine.library.traced(value._array):  # type: ignore[attr-defined]
+    engine = value.engine
+    if engine is not None and value.dtype.kind not in "iub" and engine.library.traced(value.native):  # type: ignore[attr-defined]
         raise NumpyCodeError(into_plain(name))
     try:
         return known(value, engine)
@@ -292,7 +292,7 @@ def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> No
         return
     root, numbers = writable(x)
     try:
-        spot = known(index, x._engine)
+        spot = known(index, x.engine)
     except Unknown:
         return _add_unknown(ufunc, x, root, numbers, index, values)
     places = np.asarray(np.arange(x.size).reshape(x.shape)[spot])
@@ -316,13 +316,13 @@ def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> No
 def _add_unknown(
     ufunc: np.ufunc, x: Any, root: Storage, numbers: Numbers, index: Any, values: Any
 ) -> None:
-    engine = x._engine
+    engine = x.engine
     if ufunc not in (np.add, np.subtract):
         raise NumpyCodeError(of_write(INTO_UNKNOWN_ELEMENTS))
     target = _unknown_places(root, numbers, index, engine)
     values = np.broadcast_to(stacked(values), tuple(target.shape))
     native = as_native(np.reshape(values if ufunc is np.add else -values, (-1,)), x.dtype, root)
-    replace_root(root, engine.added_anywhere(root._array, target, native))
+    replace_root(root, engine.added_anywhere(root.native, target, native))
 
 
 def _rounds(places: Numbers) -> list[Numbers]:

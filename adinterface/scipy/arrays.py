@@ -106,8 +106,8 @@ def gathered(flat: Array, places: np.ndarray[Any, Any]) -> Array:
 def taken(x: Array, places: Array, axis: int = 0) -> Array:
     """`np.take`, which does not ask the places whose arrays they are."""
     if isinstance(places, NumpyArray) and not isinstance(x, NumpyArray):
-        engine = places._engine
-        x = NumpyArray(engine.lift(np.asarray(x), places._array), engine)
+        engine = places.engine
+        x = NumpyArray(engine.lift(np.asarray(x), places.native), engine)
     return np.take(x, places, axis=axis)
 
 
@@ -145,11 +145,11 @@ def numbers(x: Any, name: str) -> np.ndarray[Any, Any]:
     """
     if not isinstance(x, NumpyArray):
         return np.asarray(x)
-    library = x._engine.library
+    library = x.engine.library
     result = (
-        library.value_under_trace(x._array)
-        if library.traced(x._array)
-        else library.to_numpy(x._array)
+        library.value_under_trace(x.native)
+        if library.traced(x.native)
+        else library.to_numpy(x.native)
     )
     if result is None:
         raise NumpyCodeError(

@@ -52,7 +52,7 @@ class Integrand:
         for x, count in zip(self._captured.arrays, self._counts):
             if count == 2:
                 array = NumpyArray(native_of(x), engine_of(self.library))
-                values += [np.real(array)._array, np.imag(array)._array]
+                values += [np.real(array).native, np.imag(array).native]
             elif count == 1:
                 values.append(native_of(x))
         return tuple(values)

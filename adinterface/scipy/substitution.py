@@ -41,13 +41,13 @@ _CLOSED = frozenset(sys.stdlib_module_names - {"__main__"}) | {"numpy", "adinter
 
 def library_of(x: Any) -> Library:
     """The library of an engine array, also behind a wrapper."""
-    library = x._engine.library if type(x) is NumpyArray else handler_of(x, scan=False)
+    library = x.engine.library if type(x) is NumpyArray else handler_of(x, scan=False)
     assert isinstance(library, Library)
     return library
 
 
 def native_of(x: Any) -> Any:
-    return x._array if type(x) is NumpyArray else x
+    return x.native if type(x) is NumpyArray else x
 
 
 def is_traced(x: Any) -> bool:

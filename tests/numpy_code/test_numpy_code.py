@@ -107,7 +107,7 @@ def assert_same(result, expected):
             assert_same(part, expected_part)
     elif isinstance(expected, (np.ndarray, np.generic)):
         array = (
-            result._engine.library.to_numpy(result._array) if type(result) is NumpyArray else result
+            result.engine.library.to_numpy(result.native) if type(result) is NumpyArray else result
         )
         array = array.numpy() if isinstance(array, torch.Tensor) else array
         assert (array.dtype, array.shape) == (expected.dtype, expected.shape)
@@ -376,7 +376,7 @@ def run(f, *args):
 )
 def test_bfloat16_gives_way_to_other_inexact_dtypes_alone(engine, f, dtype):
     engine, array = ENGINES[engine]
-    assert f(NumpyArray(array([1.0, 2.0, 3.0], dtype=torch.bfloat16), engine))._array.dtype is dtype
+    assert f(NumpyArray(array([1.0, 2.0, 3.0], dtype=torch.bfloat16), engine)).native.dtype is dtype
 
 
 @pytest.mark.parametrize(

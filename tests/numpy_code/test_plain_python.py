@@ -56,7 +56,7 @@ def questions(x):
         "size",
         "is_integer",
         "__array__",
-        "_array",
+        "native",
         "__name__",
     ]
     answers = [hasattr(value, name) for value in values for name in names]

@@ -93,7 +93,7 @@ def _shown(x: Any) -> Any:
     if type(x) is not NumpyArray:
         return x
     numbers = known_numbers(x)
-    return x._array if numbers is None else as_plain(x, numbers)
+    return x.native if numbers is None else as_plain(x, numbers)
 
 
 def builtin_names(of: Of) -> dict[str, Any]:

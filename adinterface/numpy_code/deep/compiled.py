@@ -138,7 +138,7 @@ def _numbers(value: Any, lent_out: list[tuple[np.ndarray[Any, Any], np.ndarray[A
     if isinstance(value, (list, tuple, dict)):
         return with_each(functools.partial(_numbers, lent_out=lent_out), value)
     if isinstance(value, NumpyArray):
-        value = known_numbers(value) if cls is NumpyArray else value._array
+        value = known_numbers(value) if cls is NumpyArray else value.native
         if value is None:
             raise _Unknown
     if isinstance(value, np.ndarray):

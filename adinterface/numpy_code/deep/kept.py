@@ -107,7 +107,7 @@ class _Search:
     def _replaced(self, value: Any, holder: Any) -> Any:
         cls = type(value)
         if cls is MadeArray:
-            return value._array
+            return value.native
         if cls is NumpyArray:
             return value if is_emptied(value) else self._number(value, holder)
         if issubclass(cls, ArrayHolder):
@@ -135,7 +135,7 @@ class _Search:
         if issubclass(type(holder), _SEQUENCES) and length != NOT_THE_USERS:
             self.refusal = KEPT
         value._view = None
-        del value._array
+        del value.native
         return value
 
 

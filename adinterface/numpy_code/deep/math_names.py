@@ -154,7 +154,7 @@ def _double(x: Any) -> Any:
     """
     if not (type(x) is NumpyArray and not x.shape and x.dtype in _SINGLE):
         return x
-    dtype, library = np.result_type(x.dtype, np.float64), x._engine.library
+    dtype, library = np.result_type(x.dtype, np.float64), x.engine.library
     return (
         x.astype(dtype) if library.dtype(library.asarray(np.zeros((), dtype))) == dtype.name else x
     )

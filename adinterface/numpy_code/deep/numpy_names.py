@@ -328,7 +328,7 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
         followed = array_of_engine((args, keywords))
         if followed is None:
             return made(real(*args, **keywords))
-        if written is not None and real not in WRITERS and not followed._engine.functions.has(real):
+        if written is not None and real not in WRITERS and not followed.engine.functions.has(real):
             return of(written)(*args, **keywords)
         return real(*args, **keywords)
 

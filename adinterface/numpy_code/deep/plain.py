@@ -45,4 +45,4 @@ def assembled(value: Any) -> Any:
 
 def unknown(x: Any) -> bool:
     """Whether these are numbers that the engine does not know yet, as while compiling."""
-    return type(x) is NumpyArray and numbers_unknown(x._array, x._engine)
+    return type(x) is NumpyArray and numbers_unknown(x.native, x.engine)

@@ -96,7 +96,7 @@ def factor_of_covariance(real: Function) -> Function:
             real(self, M, cond, rcond, lower, *args, **keywords)
             return
         known = known_numbers(M)
-        still = NumpyArray(M._engine.library.stopped(M._array), M._engine)
+        still = NumpyArray(M.engine.library.stopped(M.native), M.engine)
         spectrum = np.linalg.eigvalsh(still if known is None else known)
         least = real.__globals__["_eigvalsh_to_eps"](spectrum, cond, rcond)
         is_definite = np.min(spectrum) > least

@@ -189,7 +189,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, ArrayHolder):
         return np.asarray(_plain(value._inner)).view(type(value)._real)  # type: ignore[attr-defined]
     if type(value) is MadeArray:
-        return value._array
+        return value.native
     if type(value) is not NumpyArray:
         return with_each(_plain, value)
     numbers = known_numbers(value)

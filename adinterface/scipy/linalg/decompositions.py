@@ -139,7 +139,7 @@ def lu_solve(lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0) -> Array:
     b = inexact(b)
     order = _order(
         pivots
-        if isinstance(pivots, np.ndarray) or hasattr(pivots, "_array")
+        if isinstance(pivots, np.ndarray) or hasattr(pivots, "native")
         else np.asarray(pivots)
     )
     mixed = triangle(factors, True, True) @ triangle(factors, False)

@@ -114,8 +114,8 @@ def with_partials(name: str, native: Function) -> Function:
     """
 
     def function(*args: Any) -> Any:
-        engine = next(x._engine for x in args if isinstance(x, NumpyArray))
-        beside = next(x._array for x in args if isinstance(x, NumpyArray))
+        engine = next(x.engine for x in args if isinstance(x, NumpyArray))
+        beside = next(x.native for x in args if isinstance(x, NumpyArray))
         return wrap(native(*[unwrap(x, engine, beside) for x in args]), engine)
 
     row = TABLE[name]

@@ -116,7 +116,7 @@ def _promoted(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _followed(x: Any) -> bool:
-    return isinstance(x, NumpyArray) and x._engine.library.traced(x._array) and x.dtype.kind in "fc"
+    return isinstance(x, NumpyArray) and x.engine.library.traced(x.native) and x.dtype.kind in "fc"
 
 
 def _chosen(given: Any, places: tuple[int, ...], orders: int, result: Any) -> tuple[Any, ...]:

@@ -65,16 +65,16 @@ def _still(x: Any, where: Array) -> Any:
     """x, without a derivative where this holds."""
     if not isinstance(x, NumpyArray) or x.dtype.kind not in "fc":
         return x
-    return np.where(where, NumpyArray(x._engine.library.stopped(x._array), x._engine), x)
+    return np.where(where, NumpyArray(x.engine.library.stopped(x.native), x.engine), x)
 
 
 def _is_finite(x: Any) -> bool:
     """Whether all these numbers are known, and finite."""
     if isinstance(x, NumpyArray):
-        library = x._engine.library
+        library = x.engine.library
         x = (
-            library.value_under_trace(x._array)
-            if library.traced(x._array)
-            else library.to_numpy(x._array)
+            library.value_under_trace(x.native)
+            if library.traced(x.native)
+            else library.to_numpy(x.native)
         )
     return x is not None and bool(np.all(np.isfinite(x)))

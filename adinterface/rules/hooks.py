@@ -64,9 +64,9 @@ def _push(tangents: Any, value: Any, x: Any, *, hook: Any) -> Any:
     return tangents[0]
 
 
-_hooked._definition.name = "gradient_hook"
-_hooked._definition.written = lambda x, *, hook: x
-_hooked._definition.innermost = True
+_hooked.definition.name = "gradient_hook"
+_hooked.definition.written = lambda x, *, hook: x
+_hooked.definition.innermost = True
 
 
 __all__ = ["gradient_hook"]

@@ -24,7 +24,7 @@ class Rule(Generic[P, T]):
 
     def __init__(self, f: Callable[P, T], host: bool | Callable[..., Any] = False):
         functools.update_wrapper(self, f)
-        self._definition: Definition = Definition(f, host)
+        self.definition: Definition = Definition(f, host)
 
     def pullback(self, function: Derivative) -> Derivative:
         """Decorates the reverse derivative: from `(cotangent, value, *args, **keywords)` to a
@@ -35,7 +35,7 @@ class Rule(Generic[P, T]):
         cotangent alone. For complex arrays it is the adjoint in the real inner product Re
         sum(conj(a) b). Returns the decorated function.
         """
-        self._definition.back = self._given("pullback", function)
+        self.definition.back = self._given("pullback", function)
         return function
 
     def pushforward(self, function: Derivative) -> Derivative:
@@ -46,22 +46,22 @@ class Rule(Generic[P, T]):
         where nothing is differentiated, None where nothing can be. None in the result is zero.
         Returns the decorated function.
         """
-        self._definition.push = self._given("pushforward", function)
+        self.definition.push = self._given("pushforward", function)
         return function
 
     def _given(self, what: str, function: Any) -> Any:
         if not callable(function):
             raise TypeError(
-                f"{self._definition.name}.{what} takes a function, not a {type(function).__name__}."
+                f"{self.definition.name}.{what} takes a function, not a {type(function).__name__}."
             )
-        parameters = list(self._definition.signature.parameters.values())
+        parameters = list(self.definition.signature.parameters.values())
         names = [p.name for p in parameters if p.kind in POSITIONAL and p.default is p.empty]
         first = ["cotangent" if what == "pullback" else "tangents", "value"]
         try:
             inspect.signature(function).bind_partial(*first, *names)
         except TypeError:
             raise RuleError(
-                f"{self._definition.name}: its {what} is called with"
+                f"{self.definition.name}: its {what} is called with"
                 f" ({', '.join([*first, *names])}), and must take so many arguments."
             ) from None
         except ValueError:  # compiled, without a signature
@@ -72,7 +72,7 @@ class Rule(Generic[P, T]):
     # (https://github.com/pytorch/pytorch/issues/192985)
     @untraced
     def __call__(self, *args: P.args, **keywords: P.kwargs) -> T:
-        return cast(T, apply(self._definition, args, keywords))
+        return cast(T, apply(self.definition, args, keywords))
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -81,7 +81,7 @@ class Rule(Generic[P, T]):
         return self.__qualname__  # type: ignore[attr-defined,no-any-return]
 
     def __repr__(self) -> str:
-        definition = self._definition
+        definition = self.definition
         given = ["pullback"] * (definition.back is not None) + ["pushforward"] * (
             definition.push is not None
         )

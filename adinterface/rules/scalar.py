@@ -53,7 +53,7 @@ def from_partials(
 ) -> Rule[P, T]:
     """As `scalar_rule`; `product` multiplies by the partial derivatives."""
     made = rule(host=host or isinstance(f, np.ufunc))(f)
-    name = made._definition.name
+    name = made.definition.name
     if not callable(partials):
         raise TypeError(
             f"scalar_rule: the partial derivatives of {name} must be a function, partials(value,"

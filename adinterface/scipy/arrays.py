@@ -175,7 +175,7 @@ def scipy_rule(name: str, host: Any) -> Callable[[Callable[..., Any]], Rule[...,
 
     def decorate(function: Callable[..., Any]) -> Rule[..., Any]:
         made = rule(host=host)(function)
-        made._definition.name = name
+        made.definition.name = name
         return made
 
     return decorate

@@ -238,7 +238,7 @@ def _back(
     return of_ends, tuple([xp.reshape(part, p.shape) for part, p in zip(parts, parameters)])
 
 
-_integral._definition.name = _NAME
+_integral.definition.name = _NAME
 
 
 def _slopes(xp: Any, value: Any, ends: Any, parameters: Arrays, of: Integral) -> Any:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from .. import tree
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.errors import BackendError, RuleError
-from ..core.contract.library import NUMPY, PYTHON, Library, dtype_kind, epsilon
+from ..core.contract.library import NUMPY, PYTHON, Library, epsilon
 from ..core.contract.registry import auto_class, backend_class, find, is_installed, names
 from ..core.operators.gradient import gradient
 from ..core.operators.hessian import hvp
@@ -22,13 +23,12 @@ from ..rules.fixed_values import nothing_fixed
 from ..rules.rule import Rule
 from .check_gradient import checked
 from .evidence import Outcome, decide
-from .leaves import named_leaves, nearby, with_other_arrays
+from .leaves import with_other_arrays
 from .numbers import Array, largest_of, widened
-from .probe import inner
 from .verdict import Verdict
 
 #: What was looked at.
-Aspect = Literal["pullback", "pushforward", "adjoint", "linear", "again", "float32", "second order"]
+Aspect = Literal["pullback", "pushforward", "linear", "again", "float32", "second order"]
 
 
 @dataclass(frozen=True)
@@ -83,16 +83,16 @@ def check_rule(
         arrays and numbers away from kinks.
     backend: the engine that uses the rule; None takes the first that is installed.
     seed: of the random directions. rtol: the accepted relative error; None takes eps^(1/2) of the
-        coarsest dtype (1.5e-8 in double precision). The estimated errors of differences and of the
-        rule's own rounding are added.
+        coarsest dtype (1.5e-8 in double precision). The estimated error of the differences is
+        added.
 
     Checks the derivatives' results (a cotangent for each argument, structure, shape, dtype); each
     cotangent and each part of the tangent along a random direction (None where the value depends is
-    an error); that both maps are adjoint and linear; that a pullback can be used again and writes
-    into nothing; that single precision stays single, and is right; and the derivatives of the
-    derivatives' code. Where arrays are of less than double precision, the primal is evaluated in
-    double precision if it can be. Returns a `RuleCheck`, true if all is right. Raises TypeError for
-    anything but a rule, BackendError if no engine is installed, and the errors of the primal.
+    an error); that both maps are linear; that a pullback can be used again and writes into nothing;
+    that single precision stays single, and is right; and the derivatives of the derivatives' code.
+    Where arrays are of less than double precision, the primal is evaluated in double precision if
+    it can be. Returns a `RuleCheck`, true if all is right. Raises TypeError for anything but a
+    rule, BackendError if no engine is installed, and the errors of the primal.
 
     >>> import numpy as np
     >>> from adinterface import array_namespace
@@ -103,7 +103,7 @@ def check_rule(
     >>> check_rule(sine, np.array([0.3, 1.2])).ok
     True
     """
-    if not isinstance(f, Rule) or (f._definition.back is None and f._definition.push is None):
+    if not isinstance(f, Rule) or (f.definition.back is None and f.definition.push is None):
         what = "has neither a pullback nor a pushforward" if isinstance(f, Rule) else "is no rule"
         raise TypeError(
             f"check_rule: {getattr(f, '__name__', f)} {what}. Decorate it with @rule, and give it a"
@@ -115,10 +115,8 @@ def check_rule(
             f"check_rule: {type(auto).__name__} uses no rule, but the primal alone. Pass an"
             " engine's backend."
         )
-    check = _Check(f, auto, args, keywords, seed)
-    if rtol is not None:
-        check.rtol = rtol
-    return RuleCheck(f._definition.name, auto, tuple(check.findings()))
+    check = _Check(f, auto, args, keywords, seed, rtol)
+    return RuleCheck(f.definition.name, auto, tuple(check.findings()))
 
 
 def _an_engine() -> AutoBackend:
@@ -143,22 +141,26 @@ class _Check:
         args: tuple[Any, ...],
         keywords: dict[str, Any],
         seed: int,
+        rtol: float | None = None,
     ):
         self.f, self.auto, self.args, self.keywords, self.seed = f, auto, args, keywords, seed
-        self.definition = f._definition
+        self.definition = f.definition
         self.random = np.random.default_rng(seed)
         self.value = self.definition.f(*args, **keywords)
+        #: What an operator gets in place of args.
         self.given = marked(args)
+        #: A tangent of the arguments, and a cotangent of the value.
+        self.v, self.w = self._drawn(self.given, scaled=True), self._drawn(self.value)
         self.epsilon = max(
             [epsilon(leaf.library.dtype(leaf.value)) for leaf in _leaves((args, self.value))],
             default=2.0**-52,
         )
-        self.rtol = self.epsilon**0.5
+        self.rtol = self.epsilon**0.5 if rtol is None else rtol
 
     def findings(self) -> Iterator[RuleFinding]:
         before, first = _numbers(self.args), list[RuleFinding]()
         try:
-            for finding in self._first_order():
+            for finding in self.first_order():
                 first.append(finding)
                 yield finding
         except RuleError as error:
@@ -175,66 +177,43 @@ class _Check:
 
     # the checks
 
-    def _first_order(self) -> Iterator[RuleFinding]:
-        (v, v2), (w, w2) = self._directions(self.args, scaled=True), self._directions(self.value)
-        primal, args, words, seed = (
-            self.definition.f,
-            self.args,
-            self.keywords,
-            _like(self.value, w),
-        )
-        _, back = pullback(self.f, self.auto, *self.given, **words)
-        cotangents = _numbers(back(seed))
-        names = [self.definition.path(i) for i in range(len(args))]
+    def first_order(self) -> Iterator[RuleFinding]:
         # The functions below capture arrays, which `Probe.in_double_precision` converts, too.
-        product = lambda *args: _product(w, primal(*args, **words))
+        primal, args, words = self.definition.f, self.args, self.keywords
+        v, w, push = self.v, self.w, self._push
+        _, back = pullback(self.f, self.auto, *self.given, **words)
+        cotangents = _numbers(back(w))
         yield from self._slopes(
-            "pullback", names, product, self.given, lambda *args: self._back(args, seed)
+            "pullback",
+            [self.definition.path(i) for i in range(len(args))],
+            lambda *args: _product(primal(*args, **words), w),
+            self.given,
+            lambda *args: pullback(self.f, self.auto, *args, **words)[1](w),
         )
-        if not _same(cotangents, _numbers(back(seed))):
+        if not _same(cotangents, _numbers(back(w))):
             yield RuleFinding(
                 "again", "", "the pullback gives something else when it is called a second time."
             )
-        back_errors = self._rounding(cotangents, lambda args: self._back(args, seed), self.given)
-        if self.definition.back is not None:
-            other, both = (
-                _numbers(back(_like(self.value, numbers))) for numbers in (w2, _combined(w, w2))
+        if self.definition.back is not None and not self._doubles(back, w, cotangents):
+            yield RuleFinding("linear", "", "the pullback is not linear in the cotangent.")
+        pushed = tree.leaves(push(args, v))
+        # Along the tangent itself, so that nothing cancels.
+        weights = [_aligned(x, t) for x, t in zip(tree.leaves(w), pushed)]
+        for n, (path, _) in enumerate(tree.leaves_with_path(self.value)):
+            alone = tree.structure(self.value).unflatten(
+                [x if k == n else 0 * x for k, x in enumerate(weights)]
             )
-            if not self._equal(_combined(cotangents, other), both, back_errors):
-                yield RuleFinding("linear", "", "the pullback is not linear in the cotangent.")
-        pushed = self._push(args, v)
-        paths = [path for path, leaf in named_leaves(self.value, "value") if leaf.differentiated]
-        for n, (path, part) in enumerate(zip(paths, pushed)):
-            signs = part / np.where(part == 0, 1.0, np.abs(part))
-            one = [
-                np.where(part == 0, x, np.abs(x) * signs) if k == n else 0 * x
-                for k, x in enumerate(w)
-            ]
             yield from self._slopes(
                 "pushforward",
-                [path],
-                lambda t, one=one: _product(one, primal(*_added(args, v, t - 1), **words)),
+                [f"value{path}"],
+                lambda t, alone=alone: _product(primal(*tree.axpy(t - 1, v, args), **words), alone),
                 (np.ones((), _coarsest((args, self.value))),),
-                lambda t, one=one: (_inner(one, self._push(_added(args, v, t - 1), v)),),
+                lambda t, alone=alone: (tree.vdot(push(tree.axpy(t - 1, v, args), v), alone),),
             )
-        push_errors = self._rounding(pushed, lambda args: self._push(args, v), args)
-        if self.definition.push is not None:
-            other, both = (self._push(args, numbers) for numbers in (v2, _combined(v, v2)))
-            if not self._equal(_combined(pushed, other), both, push_errors):
-                yield RuleFinding("linear", "", "the pushforward is not linear in the tangents.")
-            if self.definition.back is not None:
-                forward, reverse = _inner(w, pushed), _inner(cotangents, v)
-                error = _inner(push_errors, map(np.abs, w)) + _inner(back_errors, map(np.abs, v))
-                size = max(
-                    _inner(*[map(np.abs, each) for each in pair])
-                    for pair in ((w, pushed), (cotangents, v))
-                )
-                if decide(abs(forward - reverse), error, size, self.rtol) == "wrong":
-                    problem = (
-                        f"<w, pushforward(v)> is {forward:.6g}, but <pullback(w), v> is"
-                        f" {reverse:.6g}."
-                    )
-                    yield RuleFinding("adjoint", "", problem)
+        if self.definition.push is not None and not self._doubles(
+            lambda v: push(args, v), v, _numbers(pushed)
+        ):
+            yield RuleFinding("linear", "", "the pushforward is not linear in the tangents.")
 
     def _slopes(
         self,
@@ -262,9 +241,16 @@ class _Check:
             else:
                 yield RuleFinding(aspect, where, problem)
 
+    def _doubles(self, linear: Callable[[Any], Any], moved: Any, result: list[Array]) -> bool:
+        """Whether -2 times what a map takes gives -2 times its result: no rounding differs then."""
+        return all(
+            decide(largest_of(-2 * x - y), 0.0, largest_of(y), self.rtol) == "right"
+            for x, y in zip(result, _numbers(linear(tree.scale(-2, moved))))
+        )
+
     def _single_precision(self) -> Iterator[RuleFinding]:
         """The same checks with arrays in single precision, unless they are already."""
-        single, words = (with_other_arrays(tree, _as_single) for tree in (self.args, self.keywords))
+        single, words = (with_other_arrays(each, _as_single) for each in (self.args, self.keywords))
         check = _Check(self.f, self.auto, single, words, self.seed)
         dtypes = {leaf.library.dtype(leaf.value) for leaf in _leaves((check.value, single))} - {
             "float",
@@ -272,7 +258,7 @@ class _Check:
         }
         if dtypes and dtypes <= {"float32", "complex64"} and self.epsilon < 1e-10:
             try:
-                wrong = [finding for finding in check._first_order() if finding.outcome == "wrong"]
+                wrong = [finding for finding in check.first_order() if finding.outcome == "wrong"]
             except RuleError as error:
                 wrong = [RuleFinding("float32", "", str(error))]
             yield from [replace(finding, aspect="float32") for finding in wrong]
@@ -280,23 +266,16 @@ class _Check:
     def _second_order(self) -> Iterator[RuleFinding]:
         if any(np.iscomplexobj(number) for number in _numbers((self.args, self.value))):
             return
-        f, auto, args, words = self.f, self.auto, self.args, self.keywords
-        weights, moved = (
-            _like(self.value, self._directions(self.value)[0]),
-            self._directions(args, scaled=True)[0],
-        )
-        own = tuple([arg for arg in args if has_derivative(arg)])
-        names = [self.definition.path(i) for i, arg in enumerate(args) if has_derivative(arg)]
+        f, auto, args, words, w = self.f, self.auto, self.args, self.keywords, self.w
+        active = [n for n, arg in enumerate(args) if has_derivative(arg)]
+        own, moved = (tuple([each[n] for n in active]) for each in (args, self.v))
 
         def weighted(inner: tuple[Any, ...]) -> Any:
-            remaining = iter(inner)
-            return _weighted_sum(
-                f(*[next(remaining) if has_derivative(arg) else arg for arg in args], **words),
-                weights,
-            )
+            given = dict(zip(active, inner))
+            return tree.vdot(f(*[given.get(n, arg) for n, arg in enumerate(args)], **words), w)
 
         def product(*own: Any) -> Any:
-            return hvp(weighted, auto, own, _like(own, moved))
+            return hvp(weighted, auto, own, moved)
 
         try:
             product(*own)
@@ -308,126 +287,60 @@ class _Check:
 
         def slope(*own: Any) -> Any:
             with nothing_fixed():  # what the derivative's code ignores is not held fixed
-                return _product(moved, gradient(weighted, auto, own)[0])
+                return _product(gradient(weighted, auto, own)[0], moved)
 
+        names = [self.definition.path(n) for n in active]
         yield from self._slopes("second order", names, slope, own, product)
 
-    # evaluations
-
-    def _back(self, args: tuple[Any, ...], w: Any) -> Any:
-        return pullback(self.f, self.auto, *args, **self.keywords)[1](w)
-
-    def _push(self, args: tuple[Any, ...], v: Sequence[Array]) -> list[Array]:
+    def _push(self, args: tuple[Any, ...], v: tuple[Any, ...]) -> Any:
         auto = replace(self.auto, mode="forward") if hasattr(self.auto, "mode") else self.auto  # type: ignore[call-arg]
-        moved = tuple([t if has_derivative(arg) else None for t, arg in zip(_like(args, v), args)])
-        return _numbers(pushforward(self.f, auto, marked(args), moved, **self.keywords).tangent)
+        return pushforward(self.f, auto, marked(args), v, **self.keywords).tangent
 
-    def _rounding(
-        self, numbers: list[Array], compute: Callable[[Any], Any], args: Any
-    ) -> list[Array]:
-        """How much each array changes if the arguments are a few roundings off."""
-        random = np.random.default_rng(1)
-        others = [compute(nearby(args, random)) for _ in range(2)]
-        return [
-            np.full(array.shape, max(largest_of(x - array) for x in each))
-            for array, *each in zip(numbers, *map(_numbers, others))
-        ]
+    def _drawn(self, value: Any, *, scaled: bool = False) -> Any:
+        """A random tree like the gradient of a value. scaled: as large as its leaves."""
+        structure, leaves = flatten(value, "an argument")
+        drawn = [self._numbers_like(leaf, scaled) for leaf in leaves if leaf.differentiated]
+        return build_gradient(structure, iter(drawn))
 
-    def _directions(self, tree: Any, *, scaled: bool = False) -> list[list[Array]]:
-        """Two lists of random arrays, one array for each leaf. scaled: as large as the leaf."""
-        return [[self._drawn(leaf, scaled) for leaf in _leaves(tree)] for _ in range(2)]
-
-    def _drawn(self, leaf: Leaf, scaled: bool) -> Array:
-        dtype, shape = leaf.library.dtype(leaf.value), leaf.library.shape(leaf.value)
-        scale = largest_of(widened(leaf.library.to_numpy(leaf.value))) if scaled else 1.0
-        drawn = (
-            (scale or 1.0)
-            * self.random.uniform(0.5, 1.5, shape)
-            * self.random.choice([-1.0, 1.0], shape)
-        )
-        if dtype_kind(dtype) == "complex" or dtype == "complex":
-            drawn = drawn + 1j * self.random.uniform(-1.0, 1.0, shape)
-        return widened(np.asarray(drawn, dtype))
-
-    def _equal(self, wanted: list[Array], got: list[Array], errors: list[Array]) -> bool:
-        """Whether two results of a map are equal up to its errors."""
-        return all(
-            decide(largest_of(x - y), 3 * largest_of(error), largest_of(x), self.rtol) != "wrong"
-            for x, y, error in zip(wanted, got, errors)
-        )
+    def _numbers_like(self, leaf: Leaf, scaled: bool) -> Any:
+        example = np.asarray(leaf.value)
+        drawn = self.random.uniform(0.5, 1.5, example.shape)
+        drawn *= self.random.choice([-1.0, 1.0], example.shape)
+        drawn *= (largest_of(example) if scaled else 1.0) or 1.0
+        if np.iscomplexobj(example):
+            drawn = drawn + 1j * self.random.uniform(-1.0, 1.0, example.shape)
+        return type(leaf.value)(drawn) if leaf.library is PYTHON else drawn.astype(example.dtype)
 
 
-# Trees and their numbers
-# ---------------------------------------------------------------------------------------------
+def _leaves(value: Any) -> list[Leaf]:
+    return [leaf for leaf in flatten(value, "an argument")[1] if leaf.differentiated]
 
 
-def _leaves(tree: Any) -> list[Leaf]:
-    _, leaves = flatten(tree, "an argument")
-    return [leaf for leaf in leaves if leaf.differentiated]
-
-
-def _numbers(tree: Any) -> list[Array]:
-    return [widened(leaf.library.to_numpy(leaf.value)) for leaf in _leaves(tree)]
-
-
-def _like(tree: Any, numbers: Iterable[Array]) -> Any:
-    """A gradient of this tree with these numbers, in its dtypes."""
-    structure, leaves = flatten(tree, "an argument")
-    live = [leaf for leaf in leaves if leaf.differentiated]
-    return build_gradient(structure, iter([_cast(x, leaf) for x, leaf in zip(numbers, live)]))
-
-
-def _cast(x: Any, leaf: Leaf) -> Any:
-    return type(leaf.value)(x) if leaf.library is PYTHON else np.asarray(x, leaf.value.dtype)
-
-
-def _added(tree: Any, v: Iterable[Array], t: Any) -> Any:
-    """tree + t v."""
-    (structure, leaves), moves = flatten(tree, "an argument"), iter(v)
-    moved = [
-        _cast(leaf.value + t * next(moves), leaf) if leaf.differentiated else leaf.value
-        for leaf in leaves
-    ]
-    return structure.build(iter(moved))
-
-
-def _combined(a: Iterable[Array], b: Iterable[Array]) -> list[Array]:
-    return [2 * x - 0.5 * y for x, y in zip(a, b)]
+def _numbers(value: Any) -> list[Array]:
+    return [widened(leaf.library.to_numpy(leaf.value)) for leaf in _leaves(value)]
 
 
 def _same(a: list[Array], b: list[Array]) -> bool:
     return all(np.array_equal(x, y, equal_nan=True) for x, y in zip(a, b))
 
 
-def _inner(a: Iterable[Array], b: Iterable[Array]) -> float:
-    return sum([inner(x, y) for x, y in zip(a, b)])
+def _aligned(x: Any, part: Any) -> Any:
+    """A number or array of the size of x, with the signs of another."""
+    part = np.asarray(part)
+    turned = np.where(part == 0, x, np.abs(x) * part / np.where(part == 0, 1.0, np.abs(part)))
+    return turned.astype(np.asarray(x).dtype)
 
 
-def _product(a: Iterable[Array], tree: Any) -> Any:
-    """The real inner product with the numbers of a tree, in the coarsest of its dtypes, which tells
-    its rounding.
-    """
-    return np.asarray(_inner(a, _numbers(tree)), _coarsest(tree))
+def _product(value: Any, weights: Any) -> Any:
+    """The real inner product, in the coarsest dtype of the value, which tells its rounding."""
+    return np.asarray(tree.vdot(value, weights), _coarsest(value))
 
 
-def _coarsest(tree: Any) -> Any:
+def _coarsest(value: Any) -> Any:
     return min(
-        [np.asarray(leaf.value).real.dtype for leaf in _leaves(tree)],
+        [np.asarray(leaf.value).real.dtype for leaf in _leaves(value)],
         key=lambda dtype: dtype.itemsize,
     )
-
-
-def _weighted_sum(value: Any, weights: Any) -> Any:
-    parts = [leaf.value for leaf in _leaves(value)]
-    factors: Sequence[Any] = [leaf.value for leaf in _leaves(weights)]
-    total: Any = 0.0
-    for part, leaf, factor in zip(parts, _leaves(value), factors):
-        library = leaf.library
-        weight = factor if library is PYTHON else library.lift(np.asarray(factor), part)
-        total = total + (
-            part * weight if library is PYTHON else library.namespace(part).sum(part * weight)
-        )
-    return total
 
 
 def _as_single(library: Library, array: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import html
 import math
 import sys
 import time
@@ -34,7 +33,7 @@ _EVERY = 10.0
 class Choice:
     """What `choose` found.
 
-    Prints as the table of `compare`, with a recommendation below; a notebook shows it as HTML.
+    Prints as the table of `compare`, with a recommendation below.
 
     backend: the backend value to use; None if none ran, or if they disagree and it is unknown which
         is right.
@@ -52,9 +51,6 @@ class Choice:
 
     def __repr__(self) -> str:
         return f"{self.comparison}\n\n{self.reason}"
-
-    def _repr_html_(self) -> str:
-        return f"{self.comparison._repr_html_()}<p>{html.escape(self.reason)}</p>"
 
 
 def choose(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -26,7 +25,7 @@ _UNDECIDED = (
 class Comparison(Verdict):
     """What `compare` found.
 
-    True if all backends agree. Prints as a table, shows itself in a notebook, and plots.
+    True if all backends agree. Prints as a table, and plots.
 
     operator: the operator's name.
     backends: what each backend did, in the order given.
@@ -149,12 +148,6 @@ class Comparison(Verdict):
         return f"{as_text(self.operator, self.backends, self.reference)}\n{self.advice}".rstrip(
             "\n"
         )
-
-    def _repr_html_(self) -> str:
-        from .compare_table import as_html
-
-        note = f"<p>{html.escape(self.advice)}</p>" if self.advice else ""
-        return as_html(self.operator, self.backends, self.reference) + note
 
     def plot(self, figure: Any = None) -> Any:
         """Draw the relative difference of each leaf against the reference, and the times, on log

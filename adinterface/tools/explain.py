@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import html
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +34,7 @@ class LeafReport:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What a call did. Prints as a page of text, and is shown as tables in a notebook."""
+    """What a call did. Prints as a page of text."""
 
     operator: str
     backend: AutoBackend
@@ -49,35 +48,6 @@ class Explanation:
     #: estimate errors.
     error: float | None = None
 
-    def _repr_html_(self) -> str:
-        from .compare_table import html_table  # here, because few programs print it
-
-        title = html.escape(f"{self.operator} with {self.backend!r}")
-        rows = [
-            [
-                leaf.path,
-                "differentiated" if leaf.differentiated else "None",
-                f"{leaf.value}: {leaf.note}",
-            ]
-            for leaf in self.leaves
-        ]
-        steps = "".join(f"<li>{html.escape(step)}</li>" for step in self.steps)
-        parts = [
-            f"<p><b>{title}</b></p>",
-            html_table(["argument", "gradient", "value"], rows),
-            f"<ol>{steps}</ol>",
-        ]
-        parts.extend(f"<p>{html.escape(line)}</p>" for line in self._totals())
-        return "\n".join(parts)
-
-    def _totals(self) -> list[str]:
-        evaluations = f"evaluations of f: {self.evaluations}"
-        return (
-            [evaluations]
-            if self.error is None
-            else [evaluations, f"estimated relative error: {self.error:.0e}"]
-        )
-
     def __repr__(self) -> str:
         lines = [f"{self.operator} with {self.backend!r}", "arguments"]
         width = max((len(leaf.path) for leaf in self.leaves), default=0)
@@ -86,7 +56,10 @@ class Explanation:
             lines.append(f"  {leaf.path:{width}}  {mark:14}  {leaf.value}: {leaf.note}")
         lines.append("steps")
         lines.extend(f"  {n}. {step}" for n, step in enumerate(self.steps, 1))
-        return "\n".join([*lines, *self._totals()])
+        lines.append(f"evaluations of f: {self.evaluations}")
+        if self.error is not None:
+            lines.append(f"estimated relative error: {self.error:.0e}")
+        return "\n".join(lines)
 
 
 def explain(

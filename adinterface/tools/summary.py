@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +25,7 @@ class LeafSummary:
 
 @dataclass(frozen=True, repr=False)
 class Summary:
-    """The leaves of a tree. Prints as a table of text, and is shown as a table in a notebook."""
+    """The leaves of a tree. Prints as a table of text."""
 
     leaves: tuple[LeafSummary, ...]
 
@@ -40,27 +39,19 @@ class Summary:
         """The Euclidean norm of all leaves as one vector."""
         return float(np.linalg.norm([leaf.norm for leaf in self.leaves]))
 
-    def _rows(self) -> list[list[str]]:
-        return [
-            [x.path or "itself", x.library, x.dtype, str(x.shape), f"{x.norm:.3g}"]
-            for x in self.leaves
-        ]
-
-    def _total(self) -> str:
-        return f"leaves: {len(self.leaves)}, numbers: {self.size:,}, norm: {self.norm:.3g}"
-
     def __repr__(self) -> str:
         from .compare_table import aligned  # here, because few programs print it
 
-        return "\n".join([*aligned([_HEADINGS, *self._rows()]), self._total()])
-
-    def _repr_html_(self) -> str:
-        from .compare_table import html_table
-
-        return f"{html_table(_HEADINGS, self._rows())}\n<p>{html.escape(self._total())}</p>"
-
-
-_HEADINGS = ["leaf", "library", "dtype", "shape", "norm"]
+        rows = [
+            [x.path or "itself", x.library, x.dtype, str(x.shape), f"{x.norm:.3g}"]
+            for x in self.leaves
+        ]
+        return "\n".join(
+            [
+                *aligned([["leaf", "library", "dtype", "shape", "norm"], *rows]),
+                f"leaves: {len(self.leaves)}, numbers: {self.size:,}, norm: {self.norm:.3g}",
+            ]
+        )
 
 
 def summary(tree: Any) -> Summary:

@@ -87,7 +87,7 @@ WRONG = {
     ),
     "a wrong tangent": (
         ruled(product_back, lambda t, v, x, y: 3 * product_push(t, v, x, y)),
-        r"(?s)pushforward, value: along a random direction it gives .*adjoint: <w, pushforward\(v\)> is",
+        r"pushforward, value: along a random direction it gives .*, differences ",
     ),
     "not linear": (
         ruled(lambda c, v, x, y: (c * abs(c) * y, c)), r"linear: the pullback is not linear in the cotangent\.",

@@ -103,7 +103,6 @@ def test_an_error_is_data():
     assert report.reference.backend == AutoTorch()
     assert not report.agree()
     assert re.search(r"^AutoJax\(\) +TypeError: sum\(\):? .*", str(report), re.M)
-    assert "TypeError" in report._repr_html_()
     with pytest.raises(
         ValueError, match=r"^AutoJax\(\) raised TypeError, so nothing can be compared with it\.$"
     ):
@@ -167,12 +166,11 @@ def test_a_difference_that_rounding_explains_is_undecided(x):
     (difference,) = report[AutoFiniteDifferences()].differences
     assert difference.undecided
     assert str(difference).endswith(" undecided")
-    for text in (str(report), report._repr_html_()):
-        assert "(undecided)" in text
-        assert (
-            "undecided: results change as much if the arguments, and what f captures, are a few"
-            " roundings off." in text
-        )
+    assert "(undecided)" in str(report)
+    assert (
+        "undecided: results change as much if the arguments, and what f captures, are a few"
+        " roundings off." in str(report)
+    )
     assert report.against(AutoFiniteDifferences()).verdict == "undecided"
     with pytest.raises(AssertionError, match="are a few roundings off"):
         report.raise_if_failed()
@@ -243,9 +241,6 @@ def test_the_table():
         gradient[0]['a']  0 (0)
         gradient[0]['b']  1.2e+01 (2.0e+00)""")
     assert repr(report) == str(report)
-    page = report._repr_html_()
-    assert page.count("<table>") == page.count("</table>") == 2
-    assert "gradient[0][&#x27;b&#x27;]" in page
 
 
 def test_many_leaves_show_the_worst():
@@ -257,7 +252,6 @@ def test_many_leaves_show_the_worst():
         leaves,
     )
     assert str(report).splitlines()[-1] == "... and 10 leaves that differ less"
-    assert "... and 10 leaves" in report._repr_html_()
     assert len(report[AutoFiniteDifferences()].differences) == 30
 
 
@@ -318,5 +312,4 @@ def test_estimated_errors_are_shown_and_count():
     assert not bent.agree(rtol=1e-16, atol=0.0)
     assert smooth[AutoFiniteDifferences()].estimated < 1e-11
     assert "AutoFiniteDifferences() estimates its relative error at " in str(smooth)
-    assert "AutoFiniteDifferences() estimates its relative error at " in smooth._repr_html_()
     assert smooth.agree()

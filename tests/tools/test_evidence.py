@@ -186,4 +186,3 @@ def test_an_f_that_draws_random_numbers_is_told_from_a_kink():
     )
     assert not report.agree()
     assert "at the same point. Fix its random numbers" in str(report)
-    assert "at the same point" in report._repr_html_()

@@ -155,21 +155,6 @@ def test_explain_returns_data():
     )
 
 
-def test_an_explanation_is_shown_as_tables_in_a_notebook():
-    report = explain(
-        gradient, lambda p: p["<x>"] ** p["n"], AutoFiniteDifferences(), {"<x>": 3.0, "n": 2}
-    )
-    page = report._repr_html_()
-    assert page.startswith("<p><b>gradient with AutoFiniteDifferences()</b></p>\n<table>")
-    assert page.count("<tr>") == 1 + len(report.leaves)
-    assert "args[0][&#x27;&lt;x&gt;&#x27;]" in page
-    assert ">differentiated<" in page
-    assert "int 2: an int inside a tree has no gradient" in page
-    assert f"<ol><li>{report.steps[0]}</li></ol>" in page
-    assert f"<p>evaluations of f: {report.evaluations}</p>" in page
-    assert page.endswith(f"<p>estimated relative error: {report.error:.0e}</p>")
-
-
 def test_explain_raises_what_the_call_raises_and_prints_nothing(capsys):
     with pytest.raises(NotDifferentiableError, match=r"^gradient: no argument has a gradient\."):
         explain(gradient, cubes, AutoJax(), Constant(X))

@@ -84,9 +84,9 @@ class _Crossing(Rule[..., Any]):
         super().__init__(f, host=like or True)
         self._prepared = Prepared(_VALUE, backend, f) if prepared else None
         self._own, self._backend, self._library = f, backend, find(backend).library
-        self._definition.f = self._value
-        self._definition.outside = True
-        self._definition.back, self._definition.push = self._pulled, self._pushed
+        self.definition.f = self._value
+        self.definition.outside = True
+        self.definition.back, self.definition.push = self._pulled, self._pushed
 
     @untraced
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -121,7 +121,7 @@ class _Crossing(Rule[..., Any]):
             ).back(cotangent)
             return pulled
 
-        back.__name__ = f"the pullback of {self._definition.name}"
+        back.__name__ = f"the pullback of {self.definition.name}"
         return self._derivative(
             back, lambda cotangent, *args, **keywords: tuple(map(_gradient_of, args))
         )
@@ -132,7 +132,7 @@ class _Crossing(Rule[..., Any]):
             moved = tuple([t if has_derivative(arg) else None for t, arg in zip(tangents, args)])
             return pushforward(self._own, self._backend, marked(args), moved, **keywords).tangent
 
-        push.__name__ = f"the pushforward of {self._definition.name}"
+        push.__name__ = f"the pushforward of {self.definition.name}"
         return self._derivative(
             push, lambda tangents, value, *args, **keywords: _gradient_of(value)
         )
@@ -147,7 +147,7 @@ class _Crossing(Rule[..., Any]):
         return self._push(tangents, value, *args, **keywords)
 
     def __repr__(self) -> str:
-        return f"<{self._definition.name} differentiated with {self._backend!r}>"
+        return f"<{self.definition.name} differentiated with {self._backend!r}>"
 
 
 def _computed(f: Call, x: Arrays, _: Arrays) -> Parts:

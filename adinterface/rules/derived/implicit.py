@@ -109,7 +109,7 @@ def _push(tangents: Any, value: Any, x0: Any, *args: Any, f: Any, solver: Any) -
     return -_solved(_jacobian(f, backend, value, args), pushed)
 
 
-_root._definition.name = "root"
+_root.definition.name = "root"
 
 
 def _jacobian(f: Any, backend: Any, value: Any, args: tuple[Any, ...]) -> Any:

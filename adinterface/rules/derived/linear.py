@@ -86,7 +86,7 @@ def _push(
     return _solve(right, *args, matvec=matvec, solver=solver, transposed=transposed)
 
 
-_solve._definition.name = "linear_solve"
+_solve.definition.name = "linear_solve"
 
 
 def _transposed(matvec: Callable[..., Any]) -> Callable[..., Any]:

@@ -73,7 +73,7 @@ def ruled(
             return _chosen(rows, places, orders, result)
 
     rule: Rule[..., Any] = from_partials(value, derivatives, host, product)
-    definition = rule._definition
+    definition = rule.definition
     definition.name = f"scipy.special.{name}"
     definition.refusal = NumpyCodeError(
         f"numpy_function: scipy.special.{name} has no derivative here with respect to its {what}."

@@ -19,8 +19,9 @@ T = TypeVar("T")
 
 
 class Duplicated(Generic[T]):
-    """A model, as an argument of `gradient` or `value_and_gradient`, with buffers that hold its
-    gradient.
+    """A model, as an argument of `gradient`, with buffers that hold its gradient.
+
+    `value_and_gradient` takes it, too.
 
     The gradient is written into `gradient`, and the operator returns that for this argument. NumPy
     and torch buffers are written in place, the same arrays in every call; JAX arrays cannot be

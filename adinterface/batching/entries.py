@@ -82,9 +82,7 @@ def for_each(
 
 
 def _chunk(backend: Backend, stacks: Sequence[Any], count: int, numbers: int) -> int:
-    """How many entries are computed at a time, so that their inputs and outputs fit the budget of
-    seeds.
-    """
+    """How many entries are computed at a time: as many as fit the budget of seeds."""
     if backend.chunk_size is not None:
         return min(count, backend.chunk_size)
     own = sum(
@@ -131,9 +129,7 @@ def _joined_layouts(layouts: Sequence[OutputLayout]) -> OutputLayout:
 
 
 def with_axis(results: Results, call: Call) -> Results:
-    """The results with Python numbers repeated, as no engine stacks them: for two entries, 3
-    becomes `[3, 3]`.
-    """
+    """The results with Python numbers repeated, which no engine stacks: 3 becomes `[3, 3]`."""
     result: list[Any] = []
 
     def filled(place: Any) -> Any:

@@ -124,9 +124,7 @@ def _dtypes(x: Any) -> list[str]:
 
 
 def _require_dtypes(x: Any, sent: list[str] | None) -> None:
-    """Refuse arrays that another process reads in another precision, because an engine is
-    configured differently there.
-    """
+    """Refuse arrays that another process reads in another precision."""
     if sent is not None and (read := _dtypes(x)) != sent:
         before, after = next((pair for pair in zip(sent, read) if pair[0] != pair[1]), (sent, read))
         raise PrecisionError(

@@ -1,5 +1,4 @@
-"""From a gradient to a trained model: other people's optimisers and solvers on any tree and any
-backend.
+"""Optimisers and solvers of other packages on any tree and any backend.
 
 `import adinterface` imports none of it, and SciPy and an engine's optimisers are imported when they
 are used. It may import core, tree, the value `AutoSparse`, `Duplicated` and `Each`. Only

@@ -157,9 +157,7 @@ class Flat:
         return self._call(EVALUATE, self.unravel(x))
 
     def residuals(self, x: Any) -> Vector:
-        """The value of an f that returns an array or a tree of them, as one vector of shape
-        `(m,)`.
-        """
+        """The value of an f that returns a tree of arrays, as a vector of shape `(m,)`."""
         if self.foresees:
             known = self._last
             if (known is not None and known[0] == _key(x)) or self._foreseen():
@@ -221,9 +219,7 @@ class Flat:
 
 
 def _module_state(value: Any) -> tuple[Any, ...]:
-    """The content, for comparison after f, of the objects in a tree that hold differentiated
-    leaves.
-    """
+    """The content of the objects in a tree that hold leaves, to compare it after f."""
     handler = handler_of(value, scan=False)
     if not isinstance(handler, NodeType):
         return ()
@@ -236,8 +232,7 @@ def _module_state(value: Any) -> tuple[Any, ...]:
 def flat(
     f: Callable[..., Any], backend: AutoBackend, start: Any, /, *constants: Any, **kwargs: Any
 ) -> Flat:
-    """f of a nested model as functions of one vector, for any solver or sampler: `fun`, `jac`,
-    `hess`, `hessp`, ...
+    """f of a nested model as functions of one vector, for any solver or sampler.
 
     start: any tree; `x0` is its vector, in the order of `tree.ravel` (complex leaves as their real,
     then their imaginary parts; an array at several places once), and `unravel(x)` a tree like it.

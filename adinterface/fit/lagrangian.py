@@ -17,8 +17,9 @@ from .packing import Vector
 
 
 class Lagrangian:
-    """`factor * f(model, *constants) + multipliers @ g(model)`, g a tree like `value`, as a
-    function of one vector.
+    """`factor * f(model, *constants) + multipliers @ g(model)` as a function of one vector.
+
+    g returns a tree like `value`.
     """
 
     def __init__(

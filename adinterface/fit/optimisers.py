@@ -72,8 +72,7 @@ def from_optax(transform: Any, *, jit: bool = True) -> Optimiser:
 def from_torch_optim(
     optimiser: Callable[..., Any], model: Any, /, *, share_memory: bool = False, **options: Any
 ) -> StatefulOptimiser:
-    """A torch optimiser, such as `torch.optim.Adam`, on the leaves of any tree, for gradients of
-    any backend.
+    """A torch optimiser on the leaves of any tree, for gradients of any backend.
 
     `optimiser = from_torch_optim(torch.optim.Adam, model, lr=1e-3)`, then in each step `model =
     optimiser.step(gradient)`. A module is updated in place and returned. Any other tree is copied:

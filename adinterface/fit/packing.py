@@ -82,8 +82,9 @@ class Packing:
         return vector
 
     def unpacked(self, vector: Vector) -> Any:
-        """The model with the numbers of a vector, each leaf with its type, library, dtype and
-        device, and memory of its own.
+        """The model with the numbers of a vector, in memory of its own.
+
+        Each leaf has its type, library, dtype and device.
         """
         if self.is_vector:
             return np.array(vector).reshape(self.shapes[0])

@@ -159,9 +159,7 @@ def each_constant(change: Callable[[Any], Any], model: Any) -> Any:
 
 
 def require_floats(model: Any, name: str = "The start") -> None:
-    """Raises NotDifferentiableError, with the path, for an integer that was probably meant as a
-    number to be fitted.
-    """
+    """Raises NotDifferentiableError for an integer that was meant as a number to be fitted."""
 
     def refuse(value: Any, path: str) -> None:
         single = require_leaf(value, path).shape(value) == ()
@@ -189,8 +187,9 @@ def as_floats(data: Any) -> Any:
 def each_integer(
     change: Callable[[Any, str], Any], tree: Any, path: str = "", number: bool = True
 ) -> Any:
-    """The tree with `change(value, path)` in place of each integer, or array of integers, that is
-    meant as a number.
+    """The tree with `change(value, path)` in place of each integer meant as a number.
+
+    Arrays of integers count, too.
 
     It is where it is the tree itself, an entry of a dict, list or tuple, or a field that is
     annotated as a float. Elsewhere an integer is structure, also in the containers of a field that
@@ -226,8 +225,9 @@ def each_integer(
 
 
 def one_gradient(model: Any, gradient: Any) -> Any:
-    """The gradient of the model, from the result of an operator: a tuple with one entry for each
-    argument of f.
+    """The gradient of the model, from the result of an operator.
+
+    An operator gives a tuple with one entry for each argument of f.
 
     Raises TreeError for a tuple with gradients of several arguments.
     """

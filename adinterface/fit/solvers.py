@@ -59,8 +59,9 @@ def minimize(
     callback: Callable[..., Any] | None = None,
     **options: Any,
 ) -> Any:
-    """`scipy.optimize.minimize` of a function of a nested model, with value and gradient from one
-    call of the backend.
+    """`scipy.optimize.minimize` of a function of a nested model.
+
+    Value and gradient come from one call of the backend.
 
     A problem from `flat`, with its prepared and compiled functions, may replace f, backend and
     start. The start is any tree; its floating-point leaves are optimised, and an integer among them
@@ -151,8 +152,9 @@ def least_squares(
     x_scale: Any = None,
     **options: Any,
 ) -> Any:
-    """`scipy.optimize.least_squares` for an f that returns residuals, an array or a tree of them,
-    of a nested model.
+    """`scipy.optimize.least_squares` for residuals of a nested model.
+
+    f returns an array or a tree of them.
 
     The Jacobian is the backend's, as one matrix: a sparse one with `AutoSparse`, which `lm` does
     not take. bounds, constants: as for `minimize`, but SciPy's form of bounds is two rows of
@@ -196,8 +198,9 @@ def find_root(
     callback: Callable[..., Any] | None = None,
     **options: Any,
 ) -> Any:
-    """`scipy.optimize.root` for an f of a nested model that returns as many numbers as the model
-    has, in any tree.
+    """`scipy.optimize.root` for an f of a nested model.
+
+    f returns as many numbers as the model has, in any tree.
 
     The methods `hybr` and `lm` get the backend's Jacobian; the others take none. With `AutoSparse`,
     `krylov` gets the factors of the sparse Jacobian as its preconditioner. Returns SciPy's result:
@@ -238,8 +241,9 @@ def curve_fit(
     bounds: Any = None,
     **options: Any,
 ) -> tuple[Any, Vector]:
-    """`scipy.optimize.curve_fit` of `f(model, x)` to data y: the fitted model, and the covariance
-    of its numbers, `(n, n)`.
+    """`scipy.optimize.curve_fit` of `f(model, x)` to data y.
+
+    Returns the fitted model, and the covariance of its numbers, of shape `(n, n)`.
 
     x: the last argument of f; y: an array, or a tree of arrays, like f's value. options: SciPy's,
     such as `sigma` (also a tree like y) and `absolute_sigma`. The covariance is in the order of
@@ -345,8 +349,7 @@ def require_dense(backend: AutoBackend, caller: str, why: str, remedy: str = "")
 
 
 class _Factors:
-    """The factored sparse Jacobian at the last point: the inverse that SciPy's `krylov` uses as its
-    preconditioner.
+    """The factored sparse Jacobian at the last point, as preconditioner of `krylov`.
 
     If the Jacobian is singular, the factors of the previous point are kept: any preconditioner
     leads to the same root.

@@ -1,6 +1,4 @@
-"""The whole step, from loss and optimiser: value, gradient and the optimiser's update, compiled
-where the engine compiles.
-"""
+"""A whole step of training: value, gradient and update, compiled where possible."""
 
 from __future__ import annotations
 
@@ -166,8 +164,9 @@ class Training:
         return value, each_constant(_none, moved), state
 
     def _restored(self, moved: Any) -> Any:
-        """The model with leaves of its own types and with its Constants: compiled code returns
-        arrays of one library.
+        """The model with leaves of its own types and with its Constants.
+
+        Compiled code returns arrays of one library.
         """
         if self._restores is None or self._restores[0] is not type(moved):
             libraries = {
@@ -223,9 +222,7 @@ def _tied(model: Any, ties: _Ties | None) -> Any:
 
 
 class _Kept(Constant):
-    """Inside a Constant: what f receives is a Constant again, for the optimiser and for
-    `value_and_gradient` in f.
-    """
+    """Inside a Constant: f receives a Constant again, for the optimiser and the operator."""
 
     __slots__ = ()
 

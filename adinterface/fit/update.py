@@ -13,8 +13,7 @@ from .parameters import Parameters
 
 @untraced
 def update(model: Any, gradient: Any, step: Any) -> Any:
-    """A model like the given one, moved by `-step * gradient`: plain gradient descent, as Flux's
-    `Descent`.
+    """The model moved by `-step * gradient`: plain gradient descent, as `Descent` of Flux.
 
     gradient: a tree like the model, or the result of `gradient(loss, backend, model, Constant(x))`;
     where it has None, the model is kept. step: a number or a 0-d array. Each leaf keeps its type,

@@ -12,9 +12,7 @@ from ..core.call.messages import require_function
 
 
 def require_arguments(caller: str, f: Callable[..., Any], count: int) -> None:
-    """Raises TypeError, with the remedy, if f cannot be called with so many positional
-    arguments.
-    """
+    """Raises TypeError, with the remedy, if f does not take so many positional arguments."""
     require_function(caller, f)
     try:
         signature = inspect.signature(f)

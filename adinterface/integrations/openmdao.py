@@ -1,6 +1,4 @@
-"""OpenMDAO: components whose partials a backend computes, from the NumPy code of `compute` or
-`apply_nonlinear`.
-"""
+"""OpenMDAO components whose partials a backend computes from their NumPy code."""
 
 from __future__ import annotations
 
@@ -30,8 +28,9 @@ Class = TypeVar("Class", bound=type)
 
 
 def partials(backend: AutoBackend) -> Callable[[Class], Class]:
-    """A decorator for a component class: `backend` computes its partials, whatever method they were
-    declared with.
+    """A decorator for a component class: `backend` computes its partials.
+
+    It does so whatever method they were declared with.
 
         @partials(AutoJax())
         class Wing(om.ExplicitComponent): ...

@@ -88,9 +88,7 @@ class Problem:
 
     @property
     def limits(self) -> dict[str, Any]:
-        """`n`, `m`, `lb`, `ub`, `cl`, `cu`: `cyipopt.Problem(problem_obj=problem,
-        **problem.limits)`.
-        """
+        """`n`, `m`, `lb`, `ub`, `cl`, `cu`: what `cyipopt.Problem` takes besides the problem."""
         return {name: getattr(self, name) for name in ("n", "m", "lb", "ub", "cl", "cu")}
 
     def objective(self, x: Vector) -> float:
@@ -114,9 +112,7 @@ class Problem:
         return self._jacobian_entries.rows, self._jacobian_entries.columns
 
     def hessian(self, x: Vector, lagrange: Vector, obj_factor: float) -> Vector:
-        """The entries of `hessian_matrix` on and below the diagonal, in the order of
-        `hessianstructure`.
-        """
+        """The entries of `hessian_matrix` in the order of `hessianstructure`."""
         return self._hessian_entries.of(self.hessian_matrix(x, lagrange, obj_factor))
 
     def hessianstructure(self) -> tuple[Any, Any]:

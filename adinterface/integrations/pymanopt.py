@@ -32,8 +32,9 @@ Cost = Callable[..., Any]
 
 
 def function(manifold: Manifold, backend: AutoBackend) -> Callable[[Cost], Function]:
-    """A decorator that makes f a function of pymanopt on `manifold`, as
-    `pymanopt.function.jax(manifold)` does.
+    """A decorator that makes f a function of pymanopt on `manifold`.
+
+    It is used as `pymanopt.function.jax(manifold)`.
 
         @function(manifold, AutoTorch())
         def cost(x): ...
@@ -97,9 +98,7 @@ class EngineBackend(Backend):
         return euclidean_gradient
 
     def generate_hessian_operator(self, function: Cost, num_arguments: int) -> Callable[..., Any]:
-        """The Hessian-vector product, of the point's values and then the vector's: an array, or a
-        list.
-        """
+        """The Hessian-vector product, of the values of the point and then of the vector."""
 
         def halves_to_value(halves: tuple[tuple[Any, ...], ...]) -> Any:
             return function(*[half[0] if len(half) == 1 else _joined(*half) for half in halves])
@@ -119,9 +118,7 @@ class EngineBackend(Backend):
 
 
 def _halves(x: Any) -> tuple[Any, ...]:
-    """A real array, or the real and imaginary parts of a complex one, because `hvp` takes real
-    leaves.
-    """
+    """A real array, or the two parts of a complex one, because `hvp` takes real leaves."""
     return (x.real.copy(), x.imag.copy()) if np.iscomplexobj(x) else (x,)
 
 

@@ -39,8 +39,9 @@ class Endpoints(NamedTuple):
 
 
 def endpoints(f: Component, backend: AutoBackend) -> Endpoints:
-    """`apply`, `jacobian`, `jacobian_vector_product` and `vector_jacobian_product` of a Tesseract,
-    from f.
+    """The endpoints of a Tesseract from f.
+
+    They are `apply`, `jacobian`, `jacobian_vector_product` and `vector_jacobian_product`.
 
         apply, jacobian, jacobian_vector_product, vector_jacobian_product = endpoints(f,
         AutoTorch())

@@ -88,8 +88,9 @@ class Outputs(Inputs):
 
 
 def apart(component: Any) -> Any:
-    """A copy of a component: its code stores values in the copy, and its arrays support
-    `array.dot(traced)`.
+    """A copy of a component, whose code stores values in the copy.
+
+    Its arrays support `array.dot(traced)`.
 
     Its code may write to its arrays of floating numbers, which are copies.
     """

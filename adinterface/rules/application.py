@@ -1,6 +1,4 @@
-"""One call of a rule: its arguments as flat arrays, in the form in which an engine applies custom
-derivatives.
-"""
+"""One call of a rule, flat, as an engine applies custom derivatives."""
 
 from __future__ import annotations
 
@@ -191,9 +189,7 @@ class Application:
         self.leaves, self.carried = tuple(leaves), tuple(carried)
 
     def taken(self) -> tuple[Arrays, Arrays]:
-        """The leaves and carried values, once: compiled code may keep the rule, which must not keep
-        them.
-        """
+        """The leaves and carried values, once: compiled code may keep the rule but not them."""
         both = self.leaves, self.carried
         self.leaves = self.carried = ()
         return both
@@ -274,9 +270,7 @@ class Application:
         first: list[Structure] = []
 
         def numbers(f: Callable[..., Any], given: Iterable[Any]) -> Arrays:
-            """f's value for arrays outside of a trace, flat, in the structure of the first such
-            value.
-            """
+            """The value of f for arrays outside of a trace, flat, in the structure of the first."""
             arrays = tuple(given)
             args, words = self._arguments(arrays[:count], arrays[count:], plain=not rule.outside)
             value = (
@@ -360,9 +354,7 @@ class Application:
         return tuple(match.arrays)
 
     def _own(self, moved: Arrays) -> Arrays:
-        """Copies, as the author may write into them: the engine may use its own arrays again, and
-        so may the caller.
-        """
+        """Copies, since the author may write into them, and the engine keeps its own."""
         return tuple([x * 1 for x in moved]) if self.library.mutable else moved
 
     def _derivative(

@@ -1,5 +1,6 @@
-"""What a rule captures: an error where that is being differentiated, since a rule has derivatives
-of its arguments alone.
+"""What a rule captures: an error where that is differentiated.
+
+A rule has derivatives of its arguments alone.
 """
 
 from __future__ import annotations
@@ -23,9 +24,7 @@ def refusal(name: str) -> RuleError:
 
 
 def require_numbers(name: str, value: Any, f: Callable[..., Any]) -> None:
-    """Refuse what f gave for numbers outside of the engine, if an engine follows it: its derivative
-    would be lost.
-    """
+    """Refuse what f gave for numbers if an engine follows it: its derivative would be lost."""
     library = handler_of(value, scan=False)
     leaves: list[Any]
     if isinstance(library, Library):

@@ -1,5 +1,4 @@
-"""Values that finite differences hold fixed: the results of `ignore_derivatives` at the point of
-the derivative.
+"""Values that finite differences hold fixed: those of `ignore_derivatives` at the point.
 
 Differences evaluate f near the point, where `ignore_derivatives(x)` has another value; its
 derivative, which must be ignored, would enter the result. So `ignore_derivatives` returns the value

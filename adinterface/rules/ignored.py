@@ -20,8 +20,7 @@ def ignore_derivatives(x: Callable[[], T], /) -> T: ...
 @overload
 def ignore_derivatives(x: T, /) -> T: ...
 def ignore_derivatives(x: Any, /) -> Any:
-    """A value that counts as a constant: nothing is differentiated through it, on any engine, in
-    any mode, at any order.
+    """A value that counts as a constant, on any engine, in any mode, at any order.
 
     x: an array or a tree of arrays; or a function without arguments, whose result is the value.
 

@@ -1,6 +1,4 @@
-"""Checks of the author's results against the expected structure: the same errors on every
-engine.
-"""
+"""Checks of what the author of a rule returns: the same errors on every engine."""
 
 from __future__ import annotations
 
@@ -32,8 +30,9 @@ def zeros_like(array: Any) -> Any:
 
 
 class RuleMatch(Matcher):
-    """Collects an array for each differentiated leaf of structures from trees of the same
-    structure; None anywhere is zero.
+    """Collects an array for each differentiated leaf from trees of the same structure.
+
+    None anywhere is zero.
 
     expected: what each collected array must resemble in shape and dtype, in order.
     """
@@ -169,8 +168,9 @@ class RuleMatch(Matcher):
 
 
 class HostMatch(Matcher):
-    """The value of a host function, which must be like its first one: an engine compiles the call
-    for that one.
+    """The value of a host function, which must be like the first one.
+
+    An engine compiles the call for that one.
     """
 
     strict, optional = True, False

@@ -20,8 +20,9 @@ engine_of_rule: ContextVar[Library | None] = ContextVar("adinterface.rules", def
 
 @untraced
 def array_namespace(*arrays: Any) -> Any:
-    """The Array API namespace of these arrays: `xp = array_namespace(x); xp.sum(xp.sin(x))` runs on
-    every engine.
+    """The Array API namespace of these arrays, so that one f runs on every engine.
+
+    Write `xp = array_namespace(x); xp.sum(xp.sin(x))`.
 
     Accepts NumPy, JAX and torch arrays, autograd's boxes, and arrays of any other library that
     array-api-compat knows. Python numbers and None are ignored; without arrays the result is

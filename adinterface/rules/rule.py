@@ -27,8 +27,9 @@ class Rule(Generic[P, T]):
         self.definition: Definition = Definition(f, host)
 
     def pullback(self, function: Derivative) -> Derivative:
-        """Decorates the reverse derivative: from `(cotangent, value, *args, **keywords)` to a
-        tuple, one for each argument.
+        """Decorates the reverse derivative, from a cotangent to a tuple of cotangents.
+
+        It is called as `(cotangent, value, *args, **keywords)`, and returns one for each argument.
 
         The cotangent has the structure of the value, and each returned one that of its argument.
         None is zero, and so is a missing field of a dict. A function of one argument may return its
@@ -39,8 +40,9 @@ class Rule(Generic[P, T]):
         return function
 
     def pushforward(self, function: Derivative) -> Derivative:
-        """Decorates the forward derivative: from `(tangents, value, *args, **keywords)` to the
-        tangent of the value.
+        """Decorates the forward derivative, from tangents to the tangent of the value.
+
+        It is called as `(tangents, value, *args, **keywords)`.
 
         `tangents` is a tuple with an entry for each argument, of the argument's structure: zeros
         where nothing is differentiated, None where nothing can be. None in the result is zero.

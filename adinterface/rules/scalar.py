@@ -22,8 +22,7 @@ Product = Callable[[Any, Any, Callable[[Callable[[Any], Any]], Any]], Any]
 def scalar_rule(
     f: Callable[P, T], partials: Callable[..., Any], /, *, host: bool | Callable[..., Any] = False
 ) -> Rule[P, T]:
-    """A function of numbers, or of arrays element by element, as a rule from its partial
-    derivatives.
+    """A function of numbers, or elementwise of arrays, as a rule from partial derivatives.
 
     partials: `partials(value, *args, **keywords)` returns a tuple with the derivative by each
         positional argument, None for

@@ -1,5 +1,4 @@
-"""What people do with operators: compare and choose backends, check gradients and neutral code,
-explain a call.
+"""Tools for people: compare and choose backends, check gradients, explain calls.
 
 It may import core, rules and batching. Nothing imports it.
 """

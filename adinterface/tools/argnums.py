@@ -27,8 +27,7 @@ def with_argnums(
     *,
     prepared: bool = False,
 ) -> Callable[..., Any]:
-    """A function of the arguments of f, which gives the derivative with respect to some of them, as
-    `jax.grad` does.
+    """The derivative of f with respect to some of its arguments, as `jax.grad` takes it.
 
     operator: `gradient`, `value_and_gradient`, `jacobian` or `value_and_jacobian`.
     argnums: the position of an argument, or several; -1 is the last. Every other argument is a
@@ -105,8 +104,9 @@ _PICKS: dict[Any, Callable[[Any, Pick], Any]] = {
 
 
 def backend_of(*args: Any, default: AutoBackend | None = None) -> AutoBackend:
-    """The backend for these arguments: of the engine whose arrays are among their leaves, those in
-    Constants included.
+    """The backend of the engine whose arrays are among the leaves of these arguments.
+
+    Leaves in Constants count.
 
     `AutoTorch()` for tensors of torch, `AutoJax()` for arrays of JAX, `AutoAutograd()` for what
     autograd traces. NumPy arrays and numbers alone give the default, `AutoFiniteDifferences()` if

@@ -1,5 +1,4 @@
-"""`check_gradient`: a gradient against differences along random directions, in a handful of
-evaluations of f.
+"""`check_gradient`: a gradient against differences along random directions.
 
 `evidence` says what differences show along a direction. Here are the directions: all leaves, some
 leaves, the entries of a leaf; and the errors of the gradient itself.
@@ -81,9 +80,7 @@ class LeafCheck:
 
     @property
     def loose(self) -> bool:
-        """Whether the slopes are known no better than to a per cent of themselves: they may agree
-        by chance.
-        """
+        """Whether the slopes are known to a per cent at best, and may agree by chance."""
         apart = abs(self.gradient - self.differences) + self.error
         return apart > LOOSE * max(abs(self.gradient), abs(self.differences))
 
@@ -424,9 +421,7 @@ class _Search:
         return found
 
     def _reads_one_triangle(self, n: int) -> bool:
-        """Whether a leaf is symmetric, and f does not change with what is above, or below, its
-        diagonal.
-        """
+        """Whether a leaf is symmetric, and f reads one triangle of it."""
         point = self.probe.points[n]
         if (
             point.ndim < 2
@@ -528,8 +523,9 @@ class _Search:
         return found
 
     def _own_error(self, direction: Direction) -> float:
-        """The error of the gradient's slope: as its engine estimates it, or its change at points a
-        few roundings away.
+        """The error of the slope by the gradient.
+
+        It is what the engine estimates, or how much the slope changes a few roundings away.
         """
         if self.errors:
             parts = [

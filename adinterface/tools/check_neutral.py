@@ -108,8 +108,9 @@ def check_neutral(
     backends: Sequence[AutoBackend] | None = None,
     **kwargs: Any,
 ) -> NeutralCheck:
-    """Run f on `array_api_strict`, which implements only the Array API standard, and traced by
-    every installed engine.
+    """Run f on `array_api_strict`, and traced by every installed engine.
+
+    array_api_strict has nothing but the Array API standard.
 
     f, args, kwargs: as for `gradient`; f may return any tree, and takes its functions from
         `array_namespace(x)`.

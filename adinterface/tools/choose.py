@@ -61,8 +61,10 @@ def choose(
     backends: Iterable[AutoBackend] | None = None,
     **kwargs: Any,
 ) -> Choice:
-    """Try backends on a function, and recommend one: which of them run it here, agree with each
-    other, and how fast.
+    """Try backends on a function, and recommend one.
+
+    The result says which of them run the function here, agree with each other, and how fast they
+    are.
 
     Prepares the operator for each backend and calls it three times or more, as `compare` does, so f
     should be pure. The first call includes the preparation and whatever the engine compiles. A line

@@ -202,9 +202,7 @@ class _Call:
         return result, numbers
 
     def roundings(self, f: Callable[..., Any], measured: Measured) -> dict[str, float]:
-        """How much each leaf of a result changes if the arguments, and what f captures, are a few
-        roundings off.
-        """
+        """How much each leaf of a result changes if f and the arguments are a few roundings off."""
         random, found = np.random.default_rng(0), dict.fromkeys(measured.leaves, 0.0)
         # f may refuse other points; then the difference stays
         with suppress(Exception), warnings.catch_warnings():

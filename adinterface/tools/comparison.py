@@ -69,8 +69,7 @@ class Comparison(Verdict):
         return self.note or _UNDECIDED * unknown
 
     def agree(self, *, rtol: float | None = None, atol: float | None = None) -> bool:
-        """Whether no backend failed and every leaf of every backend is within tolerance of the
-        reference.
+        """Whether no backend failed, and every leaf is within tolerance of the reference.
 
         The tolerance is `atol + rtol * scale`, where scale is the largest number of the reference's
         leaf. Leaves at a kink of f, where each engine's result is acceptable, agree.
@@ -150,8 +149,7 @@ class Comparison(Verdict):
         )
 
     def plot(self, figure: Any = None) -> Any:
-        """Draw the relative difference of each leaf against the reference, and the times, on log
-        axes.
+        """Draw the relative difference of each leaf, and the times, on log axes.
 
         figure: a Matplotlib figure to draw on; None makes a new one with pyplot. Returns the
         figure. Raises MissingEngineError if Matplotlib is not installed.

@@ -1,5 +1,4 @@
-"""Evidence: the slope of a function along a line by differences, compared with a claimed one, and
-its error.
+"""The slope of a function along a line by differences, against a claimed slope.
 
 `weigh` is the one place where the error of a slope is estimated, and `decide` the one function that
 says what follows from it.
@@ -39,8 +38,9 @@ _CLEAR = 1e-2
 def decide(
     apart: float, error: float, size: float = 0.0, rtol: float = 0.0, limit: float = 0.1
 ) -> Outcome:
-    """Whether two numbers of this size, which are `apart`, agree, as far as an error of this size
-    lets one see.
+    """Whether two numbers of this size agree, as far as an error of this size lets one see.
+
+    The numbers are `apart` from each other.
 
     Wrong: further apart than rtol and the error explain. Right: apart by less than `limit`, the
         error included. Otherwise
@@ -170,8 +170,7 @@ def confirmed(
     limit: float,
     typical: float = 0.0,
 ) -> Evidence:
-    """The evidence of looks along a line, with more of them where something seems wrong, since
-    errors are estimates.
+    """The evidence of looks along a line, with more looks where something seems wrong.
 
     scale: a long step, such as the size of the numbers that move. epsilon: the precision of f.
 
@@ -279,9 +278,7 @@ def weigh(looks: Sequence[Look], typical: float, first: float) -> Evidence:
 
 
 def _noises(looks: Sequence[Look]) -> list[float]:
-    """The noise of each slope: that of f's values, or more where shorter steps show more, or where
-    f has a grain.
-    """
+    """The noise of each slope: that of the values of f, or more where steps show more."""
     changes = [
         abs(side) * look.step for look in looks for side in (look.ahead, look.behind) if side
     ]
@@ -314,7 +311,8 @@ def kink_among(looks: Sequence[Look], count: int = 3) -> Look | None:
 
 
 def at_kink(look: Look, slope: float) -> Outcome:
-    """Right: what engines give at a kink, the slope behind, the one ahead, or their mean.
+    """Whether a slope is what engines give at a kink: behind, ahead, or the mean.
+
     Undecided: another one between.
     """
     if any(

@@ -55,9 +55,7 @@ def gives_map(row: OperatorRow) -> bool:
 
 
 def plain_of(row: OperatorRow) -> OperatorRow | None:
-    """The row that returns only the last of several results (`gradient` for `value_and_gradient`),
-    or None.
-    """
+    """The row of the last of several results: `gradient` for `value_and_gradient`; or None."""
     parts = list(fields_of(row).items())
     if len(parts) == 1:
         return None

@@ -29,8 +29,9 @@ from .numbers import widened
 
 
 def named_leaves(value: Any, root: str) -> Iterator[tuple[str, Leaf]]:
-    """The numeric leaves of a tree with their paths, those inside Constants and frozen parameters
-    included.
+    """The numeric leaves of a tree with their paths.
+
+    Those inside Constants and frozen parameters are included.
     """
     structure, leaves = flatten(value, root)
     remaining = iter(leaves)
@@ -103,8 +104,9 @@ def with_other_arrays(
     change: Callable[[Library, Any], Any],
     whole: Callable[[NodeType, Any], Any] | None = None,
 ) -> Any:
-    """The tree with `change(library, array)` in place of each of its floating leaves, those in
-    Constants included.
+    """The tree with `change(library, array)` in place of each floating leaf.
+
+    Leaves in Constants are included.
 
     A function gets others in place of the arrays that it captures or knows as globals; it keeps all
     else.

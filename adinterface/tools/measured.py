@@ -1,6 +1,4 @@
-"""What one backend did in a comparison, as data: its numbers, its times, and how far it is from the
-reference.
-"""
+"""What one backend did in a comparison, as data."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ class LeafDifference:
 
     @property
     def relative(self) -> float:
-        """`absolute / scale`: 0 where there is no difference, infinite where the reference is zero
-        and the other is not.
-        """
+        """`absolute / scale`; 0 without a difference, infinite where only the reference is zero."""
         if self.absolute == 0:
             return 0.0
         return self.absolute / self.scale if self.scale else math.inf

@@ -1,6 +1,4 @@
-"""NumPy arrays that the tools compute with: wide enough, and compared with infinities and NaNs in
-mind.
-"""
+"""NumPy arrays that the tools compute with, infinities and NaNs included."""
 
 from __future__ import annotations
 
@@ -20,8 +18,9 @@ def widened(array: Any) -> Array:
 
 
 def distances(a: Array, b: Array) -> Array:
-    """How far the numbers of two arrays are apart: 0 where both are NaN or the same infinity,
-    infinite where one is.
+    """How far the numbers of two arrays are apart.
+
+    It is 0 where both are NaN or the same infinity, and infinite where one is.
     """
     with np.errstate(all="ignore"):
         apart = np.abs(a - b)

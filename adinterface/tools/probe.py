@@ -1,6 +1,4 @@
-"""f at a point and around it, in the precision of its arguments or in double precision, and the
-gradient at its neighbours.
-"""
+"""f at a point and around it, in the precision of its arguments or in double precision."""
 
 from __future__ import annotations
 
@@ -67,9 +65,7 @@ class Probe:
         self.value: Any = self.at({})
 
     def at(self, moved: Mapping[int, Array]) -> Any:
-        """The value of f with these leaves in place of the point's own, as a NumPy scalar of at
-        least float64.
-        """
+        """The value of f with these leaves in place of its own, in float64 or wider."""
         values: list[Any] = []
 
         def elsewhere(*args: Any, **keywords: Any) -> Any:

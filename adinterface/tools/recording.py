@@ -11,9 +11,7 @@ from ..core.support.ambient import CORE, now, within
 
 
 class Record:
-    """The calls of one recorded operator, each a plan with its values, and the steps of the
-    engines, in order.
-    """
+    """What an operator does while it is recorded: plans with their values, steps of engines."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, Sequence[Any]]] = []

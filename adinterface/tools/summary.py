@@ -55,8 +55,7 @@ class Summary:
 
 
 def summary(tree: Any) -> Summary:
-    """The leaves of a model, a gradient or the result of an operator, as data that prints as a
-    table.
+    """The leaves of a model, a gradient or a result, as data that prints as a table.
 
     Lists every leaf that can have a gradient: floating and complex arrays, Python's float and
     complex. Integers, strings, None and Constants are left out. Each leaf is copied to NumPy for

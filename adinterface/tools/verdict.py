@@ -19,9 +19,7 @@ class Verdict:
         return self.verdict == "right"
 
     def raise_if_failed(self) -> None:
-        """Raise AssertionError with the whole report, which pytest shows to its end, unless the
-        verdict is `"right"`.
-        """
+        """Raise AssertionError with the whole report, unless the verdict is `"right"`."""
         __tracebackhide__ = True
         if not self.ok:
             raise AssertionError(str(self))

@@ -1,5 +1,4 @@
-"""`adinterface.tree`, what users do with models and gradients: map over leaves, add them up, make
-vectors and matrices of them.
+"""`adinterface.tree`: map over the leaves of models and gradients, add them, make vectors.
 
 No operator needs it. May import core, `Duplicated` and `Each`; tools and fit import it.
 """

@@ -1,5 +1,6 @@
-"""Trees as vectors: sums, multiples, inner products and norms, each leaf in its own library and
-dtype.
+"""Trees as vectors: sums, multiples, inner products and norms.
+
+Each leaf keeps its own library and dtype.
 
 The inner product is the real one, Re sum(conj(a) b), in which a gradient is the steepest ascent, of
 complex numbers too.
@@ -124,8 +125,7 @@ def vdot(a: Any, b: Any) -> Any:
 
 @untraced
 def norm(tree: Any, ord: Literal[1, 2] | float = 2) -> Any:
-    """The norm of all leaves as one vector: Euclidean, the sum of moduli (1) or the largest modulus
-    (`math.inf`).
+    """The norm of all leaves as one vector: Euclidean, 1, or `math.inf` for the largest.
 
     A float for NumPy's and Python's numbers, else a 0-d array of the engine; of the first, where
     leaves are of several. Raises ValueError for another `ord`.
@@ -207,8 +207,9 @@ def sum_shared(model: Any, gradients: Any) -> Any:
 
 @untraced
 def where(condition: Any, a: Any, b: Any) -> Any:
-    """a where the condition holds, else b: the condition is one truth value, or a tree of them (or
-    of boolean arrays) like a.
+    """a where the condition holds, else b.
+
+    The condition is one truth value, or a tree like a of them or of boolean arrays.
 
     Raises TreeError, with the path, where the trees differ in structure or shape, or an array of
     truth values does not fit.
@@ -333,12 +334,13 @@ def joined(x: Any, y: Any, dtype: str | None = None) -> tuple[Any, Any]:
 
 
 def _inner(a: Any, b: Any) -> Any:
-    if type(a) in (float, complex, int) and type(b) in (float, complex, int):
+    array = next((x for x in (a, b) if type(x) not in (float, complex, int)), None)
+    if array is None:
         return (a.conjugate() * b).real
-    array = b if type(a) in (float, complex) else a
     xp = require_leaf(array, "the tree").namespace(array)
-    a, b = xp.asarray(a), xp.asarray(b)
-    product = (xp.conj(a) if is_complex(a) else a) * b
+    if is_complex(a):
+        a = a.conjugate() if type(a) is complex else xp.conj(a)
+    product = xp.asarray(a * b)  # of a number and an array: the number alone would be narrowed
     return _number(xp.sum(xp.real(product) if is_complex(product) else product))
 
 

@@ -18,8 +18,9 @@ from ..core.tree.structures import DIFFERENTIATED, Leaf, Static, Structure, coun
 
 @untraced
 def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
-    """A tree like the first, with `function(leaf, *others' leaves)` for every leaf that can have a
-    gradient.
+    """A tree like the first, with `function(leaf, *others' leaves)` for every leaf.
+
+    Only leaves that can have a gradient count.
 
     Leaves are floating and complex arrays and Python's float and complex. Everything else is kept
     from the first tree: integers, strings, None, Constants, static fields, frozen parameters. A
@@ -163,9 +164,7 @@ def structure(tree: Any) -> TreeStructure:
 
 
 def require_shape(leaf: Any, other: Any, place: str, first: str) -> None:
-    """Raises TreeError, with the path, for a leaf of another shape: arithmetic would broadcast the
-    two.
-    """
+    """Raises TreeError for a leaf of another shape, which arithmetic would broadcast."""
     own, seen = require_leaf(leaf, first).shape(leaf), require_leaf(other, place).shape(other)
     if own != seen:
         raise TreeError(
@@ -194,9 +193,7 @@ def leaf_path(structure: Structure, n: int) -> str:
 
 
 def precision(found: Sequence[Leaf]) -> AbstractContextManager[Any]:
-    """The scope in which arithmetic on these leaves keeps their dtypes, as a call of an operator on
-    them has it.
-    """
+    """The scope in which arithmetic on these leaves keeps their dtypes."""
     engines = [
         leaf
         for leaf in found

@@ -282,8 +282,9 @@ def _sizes(found: Sequence[Leaf]) -> list[int]:
 def _lines(
     blocks: Any, rows: Any, columns: Any
 ) -> list[tuple[int, list[tuple[int, Any, tuple[int, ...]]]]]:
-    """The cells of a matrix: `(height, [(width, block, shape of the block), ...])` for each leaf of
-    the rows.
+    """The cells of a matrix, for each leaf of the rows.
+
+    Each is `(height, [(width, block, shape of the block), ...])`.
     """
     row_structure, row_leaves, column_structure, column_leaves = _both(rows, columns)
     lines = []
@@ -320,8 +321,9 @@ def _lines(
 
 @untraced
 def cast(tree: Any, dtype: Any) -> Any:
-    """The same tree with its floating arrays in another dtype: `"float32"`, `numpy.float64`,
-    `"bfloat16"`.
+    """The same tree with its floating arrays in another dtype, such as `"float32"`.
+
+    `numpy.float64` and names of engines, as `"bfloat16"`, work, too.
 
     Complex arrays take the complex dtype of that precision; integers and Python's numbers stay.
     Raises PrecisionError for a dtype that a leaf's library lacks, TypeError for one that is not
@@ -366,8 +368,9 @@ def _cast(leaf: Leaf, dtype: str) -> Any:
 
 @untraced
 def to(tree: Any, library: str | AutoBackend, *, dtype: Any = None, device: Any = None) -> Any:
-    """The same tree with its arrays in another library: `"numpy"`, `"torch"`, `"jax"`, or that of a
-    backend, `AutoTorch()`.
+    """The same tree with its arrays in another library.
+
+    That is `"numpy"`, `"torch"`, `"jax"`, or the one of a backend, `AutoTorch()`.
 
     Integer arrays go too, Python's numbers stay. Memory is shared where both libraries allow it.
     `dtype` is as for `cast`, and `device` as the engine names it. Raises BackendError for a name

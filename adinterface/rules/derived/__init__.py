@@ -1,5 +1,4 @@
-"""Rules that are made of operators: crossings from engine to engine, implicit functions,
-recomputation.
+"""Rules made of operators: crossings between engines, implicit functions, recomputation.
 
 May import everything but tools. Each is a few lines on the public `rule`.
 """

@@ -1,6 +1,4 @@
-"""`differentiate_with`: a function that one engine runs and differentiates, inside any other
-engine.
-"""
+"""`differentiate_with`: a function of one engine inside any other engine."""
 
 from __future__ import annotations
 
@@ -166,9 +164,7 @@ def _gradient_of(arg: Any) -> Any:
 
 
 def _native(tree: Any, library: Library, beside: Any, dtype: str) -> Any:
-    """A tree for a function of this library: NumPy arrays are lifted, differentiated numbers become
-    arrays.
-    """
+    """A tree for a function of this library: arrays are lifted, differentiated numbers arrays."""
     structure, leaves = flatten(tree, "an argument")
 
     def native(leaf: Leaf) -> Any:

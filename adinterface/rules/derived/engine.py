@@ -16,9 +16,7 @@ from ..scalar import is_complex
 
 
 def auto_of_arrays(tree: Any) -> AutoBackend:
-    """The backend of the arrays in a tree: `AutoTorch()` for torch tensors, finite differences for
-    NumPy arrays.
-    """
+    """The backend of the arrays in a tree; finite differences for NumPy arrays."""
     library = engine_of_rule.get()
     if library is None:
         _, leaves = flatten(Constant(tree), "an argument")
@@ -40,9 +38,7 @@ def marked(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def as_like(name: str, what: str, given: Any, result: Any) -> Any:
-    """A solver's result with the shape, the dtype and the kind of number of what the solver was
-    given.
-    """
+    """The result of a solver, with the shape and dtype of what the solver was given."""
     if is_complex(result) and not is_complex(given):
         raise RuleError(
             f"{name}: its solver returned complex numbers, and {what} is real. Give {what} a"

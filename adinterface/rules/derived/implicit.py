@@ -1,5 +1,4 @@
-"""`root` and `fixed_point`: solutions of equations, differentiated by the implicit function
-theorem.
+"""`root` and `fixed_point`, differentiated by the implicit function theorem.
 
 For f(x, a) = 0: dx = -(df/dx)^-1 (df/da) da. Source: Blondel et al., Efficient and Modular Implicit
 Differentiation, 2022, section 2.1. The solver's steps are not differentiated.

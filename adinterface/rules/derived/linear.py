@@ -1,6 +1,4 @@
-"""`linear_solve`: the solution of a linear system that is given by its products, differentiated
-without the solver's steps.
-"""
+"""`linear_solve`: a linear system given by its products, differentiated exactly."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Loops and branches with `jax.lax` semantics on any engine: Python's, unless the engine compiles
-its own.
+"""Loops and branches with `jax.lax` semantics on any engine.
+
+They are those of Python, unless the engine compiles its own.
 
 May import the contract, the registry and `tree`; names neither engines nor operators.
 """

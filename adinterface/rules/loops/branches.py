@@ -19,8 +19,9 @@ T = TypeVar("T")
 def cond(
     pred: Any, true_function: Callable[..., T], false_function: Callable[..., T], *operands: Any
 ) -> T:
-    """``true_function(*operands) if pred else false_function(*operands)``, with `jax.lax.cond`
-    semantics, on any engine.
+    """One of two functions of the operands, by a truth value, as `jax.lax.cond`.
+
+    The value is ``true_function(*operands) if pred else false_function(*operands)``, on any engine.
 
     pred: one bool. Where the engine has not computed it, as under `jax.jit`, the engine decides,
     and both functions must return the same structure, shapes and dtypes; elsewhere only the chosen

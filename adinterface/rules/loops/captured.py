@@ -1,6 +1,4 @@
-"""The engine's arrays that a function closes over: with those, NumPy arrays in its loop are the
-engine's, too.
-"""
+"""Arrays of an engine that functions close over: with them a loop is of that engine."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from .trees import LoopLeaf, leaf_of
 
 
 def captured(*functions: Callable[..., Any]) -> list[LoopLeaf]:
-    """The first array of an engine that one of these functions captures, itself or through
-    functions that it captures.
-    """
+    """The first array of an engine that these functions, or functions in them, capture."""
     seen: set[int] = set()
     stack: list[Any] = list(reversed(functions))
     while stack:

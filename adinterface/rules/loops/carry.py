@@ -39,8 +39,7 @@ class Carry:
         return self.tree.build(self.home.leave_all(arrays))
 
     def read(self, value: Any) -> tuple[list[Any], bool]:
-        """The arrays of the carry that f returned, and whether it can be passed to f again
-        unchanged.
+        """The arrays of the carry that f returned, and whether f can take it again unchanged.
 
         Raises TreeError for another structure, shape or dtype, Outgrown if the loop has to start
         again.
@@ -59,9 +58,7 @@ class Carry:
         return leaves, as_it_is
 
     def _check_first_step(self, leaves: list[Any]) -> None:
-        """Raise Outgrown if f returned arrays of an engine to a NumPy loop, or a wider dtype for a
-        Python number.
-        """
+        """Raise Outgrown if f brought arrays of an engine, or a wider dtype for a Python number."""
         self._first = False
         seen = [leaf_of(leaf) for leaf in leaves]
         if self.home.is_plain:
@@ -107,9 +104,7 @@ class Carry:
         )
 
     def _entered(self, value: Any, n: int) -> tuple[Any, bool]:
-        """A leaf that f returned as an array of the loop, and whether f can take it back
-        unchanged.
-        """
+        """A leaf from f as an array of the loop, and whether f can take it back unchanged."""
         leaf = leaf_of(value)
         assert leaf is not None
         dtype, shape = self._kinds[n]

@@ -16,8 +16,7 @@ T = TypeVar("T")
 
 
 class Home:
-    """The library of a loop's arrays: an engine's, if one of its arrays is among them, else
-    NumPy's.
+    """The library of the arrays in a loop: that of an engine among them, else NumPy.
 
     Together with an engine's arrays, NumPy arrays and Python numbers are converted to them. A
     number takes the widest floating dtype among the arrays, as in a call of an operator; integers
@@ -91,9 +90,7 @@ class Home:
 
 
 class Outgrown(Exception):
-    """What f gave brings an engine's arrays, or a wider dtype for a Python number: the loop begins
-    again with that.
-    """
+    """f brought arrays of an engine, or a wider dtype: the loop begins again with that."""
 
     def __init__(self, leaves: Iterable[LoopLeaf] = (), dtypes: dict[int, str] | None = None):
         super().__init__()

@@ -13,6 +13,7 @@ from ...core.contract.errors import OutputError, TreeError
 from ...core.contract.library import NUMPY, PYTHON
 from ...core.contract.loops import Arrays
 from ...core.contract.tracing import untraced
+from ...core.tree import Static
 from .captured import engine_among
 from .carry import Carry
 from .home import Home, Outgrown
@@ -76,8 +77,9 @@ def fori_loop(
     *,
     checkpoint: int | bool | None = None,
 ) -> CarryT:
-    """``carry = body(i, carry)`` for i from `lower` to `upper` - 1, with `jax.lax.fori_loop`
-    semantics.
+    """``carry = body(i, carry)`` for each i of a range, as `jax.lax.fori_loop`.
+
+    i goes from `lower` to `upper` - 1.
 
     i is a 0-d integer array; carry, init and checkpoint are as in `scan`. With traced bounds, JAX's
     loop has no reverse-mode derivative, as `while_loop`; Python integers always work.
@@ -163,10 +165,11 @@ def _length(loop: str, xs: LoopTree, length: int | None) -> int:
         )
     if length is None:
         if not lengths:
-            raise TypeError(
-                f"{loop}: there is no array in xs, so the number of steps is not known. Pass"
-                " length=..."
-            )
+            seen = "there is no array in xs"
+            for path, place in xs.structure.places("xs"):
+                if isinstance(place, Static) and hasattr(place.value, "shape"):
+                    seen = f"{path} is {described(place.value)}, and no engine here has such arrays"
+            raise TypeError(f"{loop}: {seen}, so the number of steps is not known. Pass length=...")
         return next(iter(lengths.values()))
     try:
         length = operator.index(length)
@@ -263,9 +266,7 @@ class Steps:
     def _go(
         self, start: Arrays, xs: Arrays, length: int, reverse: bool
     ) -> tuple[Any, list[list[Any]]]:
-        """A Python loop: the last carry as a tree, and for each leaf of y its values in the order
-        of the steps.
-        """
+        """A Python loop: the last carry as a tree, and the values of each leaf of y."""
         home, carry, called, build_x = self.home, self.carry, self._called, self.x_tree.build
         slices = [home.loops.slices(x) for x in home.copies(xs)]
         rows: Sequence[Sequence[Any]] = list(zip(*slices)) if slices else [()] * length

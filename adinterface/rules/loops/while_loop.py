@@ -23,8 +23,9 @@ CarryT = TypeVar("CarryT")
 def while_loop(
     condition: Callable[[CarryT], Any], body: Callable[[CarryT], CarryT], init: CarryT
 ) -> CarryT:
-    """``while condition(carry): carry = body(carry)``, with `jax.lax.while_loop` semantics, over
-    trees and on any engine.
+    """``while condition(carry): carry = body(carry)``, as `jax.lax.while_loop`.
+
+    The carry is any tree, on any engine.
 
     carry and init are as in `scan`; the condition returns one bool. The number of steps is unknown,
     so JAX has no reverse-mode derivative of such a loop, and raises; all engines have forward mode,
@@ -73,9 +74,7 @@ def computed_bounds(lower: Any, upper: Any, body: Callable[[Any, Any], Any], tre
 def attempts(
     loop: str, tree: LoopTree, brought: list[LoopLeaf], run: Callable[[Carry, Home], Any]
 ) -> Any:
-    """`run(carry, home)`, begun again where the loop turns out to need another library or a wider
-    dtype.
-    """
+    """`run(carry, home)`, begun again where the loop outgrows its library or a dtype."""
     dtypes: dict[int, str] = {}
     while True:
         home = Home([*tree.leaves, *brought])

@@ -189,23 +189,26 @@ def _of_ufunc(ufunc: np.ufunc) -> Callable[..., Any]:
 
 
 def rest_of(name: str, module_globals: dict[str, Any]) -> Callable[[str], Any]:
-    """The `__getattr__` of a module, for the attributes that only the SciPy module has."""
+    """Enter ours into a module under SciPy's names.
+
+    Returns the `__getattr__` of the module, for what only the SciPy module has.
+    """
+    module = importlib.import_module(name)
+    for attribute, value in vars(module).items():
+        if callable(value) and value.__hash__ is not None and value in OURS:
+            module_globals[attribute] = OURS[value]
 
     def get(attribute: str) -> Any:
         if attribute.startswith("__"):
             raise AttributeError(
                 f"module {module_globals['__name__']!r} has no attribute {attribute!r}"
             )
-        value = getattr(importlib.import_module(name), attribute)
-        found = OURS.get(value) if callable(value) and value.__hash__ is not None else None
-        if found is None:
-            if isinstance(value, np.ufunc):
-                found = _of_ufunc(value)
-            elif inspect.isclass(value) or not callable(value):
-                return value
-            else:
-                found = guarded(value)
-        module_globals[attribute] = found
-        return found
+        value = getattr(module, attribute)
+        if isinstance(value, np.ufunc):
+            value = _of_ufunc(value)
+        elif callable(value) and not inspect.isclass(value):
+            value = guarded(value)
+        module_globals[attribute] = value
+        return value
 
     return get

@@ -18,43 +18,40 @@ from .arrays import Array, inexact, linear_rule, normalized_axes
 from .dispatch import of_scipy, rest_of
 
 
-def _one_axis(name: str) -> Callable[..., Any]:
+def _one_axis(name: str) -> None:
     function = getattr(np.fft, name)
 
+    @of_scipy(getattr(scipy_fft, name))
     def transform(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
         return function(inexact(x), n=n, axis=axis, norm=norm)
 
-    return of_scipy(getattr(scipy_fft, name))(transform)
 
-
-def _several_axes(name: str, default: Any) -> Callable[..., Any]:
+def _several_axes(name: str, default: Any) -> None:
     function = getattr(np.fft, name)
 
+    @of_scipy(getattr(scipy_fft, name))
     def transform(x: Any, s: Any = None, axes: Any = default, norm: str | None = None) -> Array:
         if axes is None and s is not None:
             axes = tuple(range(-len(s), 0))
         return function(inexact(x), s=s, axes=axes, norm=norm)
 
-    return of_scipy(getattr(scipy_fft, name))(transform)
+
+for _kind in ("fft", "ifft", "rfft", "irfft"):
+    _one_axis(_kind)
+    _several_axes(f"{_kind}n", None)
+    _several_axes(f"{_kind}2", (-2, -1))
+_one_axis("hfft")
+_one_axis("ihfft")
 
 
-fft, ifft, rfft, irfft, hfft, ihfft = map(
-    _one_axis, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
-)
-fftn, ifftn, rfftn, irfftn = [
-    _several_axes(name, None) for name in ("fftn", "ifftn", "rfftn", "irfftn")
-]
-fft2, ifft2, rfft2, irfft2 = [
-    _several_axes(name, (-2, -1)) for name in ("fft2", "ifft2", "rfft2", "irfft2")
-]
+@of_scipy(scipy_fft.fftshift)
+def fftshift(x: Any, axes: Any = None) -> Array:
+    return np.fft.fftshift(x, axes)
 
 
-fftshift: Callable[..., Array] = of_scipy(scipy_fft.fftshift)(
-    lambda x, axes=None: np.fft.fftshift(x, axes)
-)
-ifftshift: Callable[..., Array] = of_scipy(scipy_fft.ifftshift)(
-    lambda x, axes=None: np.fft.ifftshift(x, axes)
-)
+@of_scipy(scipy_fft.ifftshift)
+def ifftshift(x: Any, axes: Any = None) -> Array:
+    return np.fft.ifftshift(x, axes)
 
 
 # Cosines and sines
@@ -128,7 +125,8 @@ def _transform(name: str, inverse: bool) -> Callable[..., Any]:
     return of_scipy(scipys)(transform)
 
 
-def _several(name: str, one: Callable[..., Any]) -> Callable[..., Any]:
+def _several(name: str, one: Callable[..., Any]) -> None:
+    @of_scipy(getattr(scipy_fft, name))
     def transform(
         x: Any,
         type: int = 2,
@@ -145,22 +143,9 @@ def _several(name: str, one: Callable[..., Any]) -> Callable[..., Any]:
             x = one(x, type, n=n, axis=place, norm=norm, orthogonalize=orthogonalize)
         return x
 
-    return of_scipy(getattr(scipy_fft, name))(transform)
 
+for _name in ("dct", "dst"):
+    _several(f"{_name}n", _transform(_name, False))
+    _several(f"i{_name}n", _transform(_name, True))
 
-dct: Callable[..., Any] = _transform("dct", False)
-dst: Callable[..., Any] = _transform("dst", False)
-idct: Callable[..., Any] = _transform("dct", True)
-idst: Callable[..., Any] = _transform("dst", True)
-dctn: Callable[..., Any] = _several("dctn", dct)
-dstn: Callable[..., Any] = _several("dstn", dst)
-idctn: Callable[..., Any] = _several("idctn", idct)
-idstn: Callable[..., Any] = _several("idstn", idst)
-
-__getattr__: Callable[[str], Any] = rest_of("scipy.fft", globals())
-
-__all__ = [
-    "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "fftshift", "hfft", "idct", "idctn",
-    "idst", "idstn", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft", "irfft2", "irfftn",
-    "rfft", "rfft2", "rfftn",
-]  # fmt: skip
+__getattr__ = rest_of("scipy.fft", globals())

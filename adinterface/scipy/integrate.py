@@ -278,9 +278,4 @@ OURS |= {
 }
 
 
-__getattr__: Callable[[str], Any] = rest_of("scipy.integrate", globals())
-
-__all__ = [
-    "cumulative_simpson", "cumulative_trapezoid", "dblquad", "fixed_quad", "nquad", "quad", "romb",
-    "simpson", "tplquad", "trapezoid",
-]  # fmt: skip
+__getattr__ = rest_of("scipy.integrate", globals())

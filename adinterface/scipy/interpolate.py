@@ -862,10 +862,4 @@ def interpn(
 
 OURS[scipy_interpolate.interpn] = interpn
 
-__getattr__: Callable[[str], Any] = rest_of("scipy.interpolate", globals())
-
-__all__ = [
-    "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "PPoly",
-    "PchipInterpolator", "RegularGridInterpolator", "interp1d", "interpn", "make_interp_spline",
-    "splev", "splint",
-]  # fmt: skip
+__getattr__ = rest_of("scipy.interpolate", globals())

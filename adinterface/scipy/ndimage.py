@@ -386,10 +386,4 @@ def map_coordinates(
     return result.astype(input.dtype) if result.dtype != input.dtype else result
 
 
-__getattr__: Callable[[str], Any] = rest_of("scipy.ndimage", globals())
-
-__all__ = [
-    "convolve", "convolve1d", "correlate", "correlate1d", "gaussian_filter", "gaussian_filter1d",
-    "gaussian_gradient_magnitude", "gaussian_laplace", "laplace", "map_coordinates",
-    "maximum_filter", "minimum_filter", "prewitt", "sobel", "uniform_filter", "uniform_filter1d",
-]  # fmt: skip
+__getattr__ = rest_of("scipy.ndimage", globals())

@@ -72,15 +72,8 @@ def _slope(f: Function, x: float) -> float:
     return float(rows[2][2])
 
 
-brentq, brenth, bisect, ridder, toms748 = (
-    OURS.setdefault(real, _root(real))
-    for real in (
-        scipy.optimize.brentq,
-        scipy.optimize.brenth,
-        scipy.optimize.bisect,
-        scipy.optimize.ridder,
-        scipy.optimize.toms748,
-    )
-)
+for _name in ("brentq", "brenth", "bisect", "ridder", "toms748"):
+    _real = getattr(scipy.optimize, _name)
+    OURS[_real] = _root(_real)
 
 __getattr__ = rest_of("scipy.optimize", globals())

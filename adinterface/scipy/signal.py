@@ -300,9 +300,4 @@ def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Array:
     return np.moveaxis(np.fft.ifft(np.fft.fft(x, n) * steps.astype(x.dtype)), -1, axis)
 
 
-__getattr__: Callable[[str], Any] = rest_of("scipy.signal", globals())
-
-__all__ = [
-    "convolve", "convolve2d", "correlate", "correlate2d", "detrend", "fftconvolve", "filtfilt",
-    "hilbert", "lfilter", "lfilter_zi", "oaconvolve", "sosfilt",
-]  # fmt: skip
+__getattr__ = rest_of("scipy.signal", globals())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,4 @@ def spsolve(A: Any, b: Any) -> Array:
     return _solved(inexact(b), matrix=A.tocsc().astype(np.result_type(A.dtype, np.float32)))
 
 
-__getattr__: Callable[[str], Any] = rest_of("scipy.sparse.linalg", globals())
-
-__all__ = ["spsolve"]
+__getattr__ = rest_of("scipy.sparse.linalg", globals())

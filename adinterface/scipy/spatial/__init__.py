@@ -4,5 +4,3 @@ from ..dispatch import rest_of
 from . import distance as distance
 
 __getattr__ = rest_of("scipy.spatial", globals())
-
-__all__ = ["distance"]

@@ -127,14 +127,6 @@ def jensenshannon(
 
 
 _METRICS["jensenshannon"] = functools.partial(jensenshannon, axis=-1)
-_ALIASES = {
-    "cheby": "chebyshev", "chebychev": "chebyshev", "cheb": "chebyshev", "ch": "chebyshev",
-    "manhattan": "cityblock", "cblock": "cityblock", "cb": "cityblock", "c": "cityblock",
-    "co": "correlation", "cos": "cosine", "euclid": "euclidean", "eu": "euclidean",
-    "e": "euclidean", "js": "jensenshannon", "mahal": "mahalanobis", "mah": "mahalanobis",
-    "mi": "mahalanobis", "pnorm": "minkowski", "m": "minkowski", "se": "seuclidean",
-    "s": "seuclidean", "sqeuclid": "sqeuclidean", "sqe": "sqeuclidean",
-}  # fmt: skip
 
 
 def _distances(
@@ -146,7 +138,7 @@ def _distances(
     """
     if callable(metric):
         raise unsupported(name, "a function for a metric", "Write a loop, and np.stack.")
-    kind = _ALIASES.get(metric.lower(), metric.lower())
+    kind = metric.lower()
     if kind not in _METRICS:
         raise unsupported(
             name,
@@ -194,10 +186,4 @@ def squareform(X: Any, force: str = "no") -> Array:
     )
 
 
-__getattr__: Callable[[str], Any] = rest_of("scipy.spatial.distance", globals())
-
-__all__ = [
-    "braycurtis", "canberra", "cdist", "chebyshev", "cityblock", "correlation", "cosine",
-    "euclidean", "jensenshannon", "mahalanobis", "minkowski", "pdist", "seuclidean", "sqeuclidean",
-    "squareform",
-]  # fmt: skip
+__getattr__ = rest_of("scipy.spatial.distance", globals())

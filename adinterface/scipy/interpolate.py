@@ -8,6 +8,7 @@ Boor, A Practical Guide to Splines, 1978.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -25,70 +26,44 @@ from .dispatch import OURS, is_engines, rest_of, unsupported
 # -----------------------------------------------------------------------------------------------
 
 
-def _hold(curve: Any, **attributes: Any) -> None:
-    """Set the attributes of a curve of engine arrays.
-
-    SciPy's are properties: of the arrays since 1.16, of all since 1.18.
-    """
-    if isinstance(getattr(type(curve), "axis", None), property):
-        curve._delegate_to = curve._xp = curve._xp_internal = _Attributes(attributes)
-        return
-    curve._asarray = _Attributes.asarray
-    for name, value in attributes.items():
-        setattr(
-            curve,
-            f"_{name}" if isinstance(getattr(type(curve), name, None), property) else name,
-            value,
-        )
-
-
-class _Attributes:
-    """The attributes that SciPy's properties read, and the namespace with which they convert
-    them.
-    """
-
-    __name__ = "adinterface.scipy.interpolate"
-
-    def __init__(self, attributes: dict[str, Any]):
-        vars(self).update(attributes)
-
-    @staticmethod
-    def asarray(x: Any) -> Any:
-        return x
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise unsupported(_NAME, name)
-
-
 class _Curve:
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """For copies: the `__setstate__` of SciPy 1.18 would convert a curve's engine arrays into
-        NumPy arrays.
-        """
-        of_engine = isinstance(vars(self).get("_xp"), _Attributes)
-        return (
-            (_restored, (type(self), vars(self).copy()))
-            if of_engine
-            else super().__reduce_ex__(protocol)
-        )
+    """A curve of SciPy's class, or one of engine arrays, whose attributes are in `_held`."""
 
     @classmethod
     def _made(cls, **attributes: Any) -> Any:
         """A curve of engine arrays."""
         made = object.__new__(cls)
-        _hold(made, **attributes)
+        made._hold(**attributes)
         return made
 
-    def _at(
-        self, values: Callable[[Array], Array], x: Any, start: Any, end: Any, extrapolate: Any
-    ) -> Any:
+    def _hold(self, **attributes: Any) -> None:
+        vars(self)["_held"] = attributes
+
+    def __getattribute__(self, name: str) -> Any:
+        """Raises NumpyCodeError for what a curve of engine arrays has not."""
+        held = object.__getattribute__(self, "__dict__").get("_held")
+        if held is None or name.startswith("_"):
+            return super().__getattribute__(name)
+        if name in held:
+            return held[name]
+        owner = next((cls for cls in type(self).__mro__ if name in vars(cls)), None)
+        if owner is None or owner.__module__ == __name__:
+            return super().__getattribute__(name)
+        raise unsupported(f"{_NAME}.{type(self).__name__}", name)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        held = vars(self).get("_held")
+        if held is None:
+            return super().__reduce_ex__(protocol)
+        return functools.partial(type(self)._made, **held), ()
+
+    def _at(self, values: Callable[[Array], Array], x: Any, extrapolate: Any) -> Any:
         """A function of a vector at places of any shape: repeated, continued, or NaN beyond its
         ends.
         """
         x, extrapolate = inexact(x), self._extrapolated(extrapolate)
         flat = np.reshape(x, (-1,))
+        start, end = self._ends()
         if extrapolate == "periodic":
             flat = start + np.remainder(flat - start, end - start)
         result = values(flat)
@@ -96,8 +71,23 @@ class _Curve:
             result = np.where(columns((flat < start) | (flat > end), result), np.nan, result)
         return _placed(result, x.shape, self.axis)  # type: ignore[attr-defined]
 
+    def _ends(self) -> tuple[Any, Any]:
+        raise NotImplementedError
+
     def _extrapolated(self, given: Any) -> Any:
         return self.extrapolate if given is None else given  # type: ignore[attr-defined]
+
+    def _area(self, area: Any, a: Any, b: Any, extrapolate: Any) -> Any:
+        """The integral from a to b. area: an antiderivative, which goes on beyond the ends."""
+        if extrapolate != "periodic":
+            return area(b, 0, extrapolate) - area(a, 0, extrapolate)
+        start, end = self._ends()
+
+        def before(x: Any) -> Any:
+            turns = np.floor((x - start) / (end - start))
+            return turns * (area(end) - area(start)) + area(x - turns * (end - start))
+
+        return before(b) - before(a)
 
 
 def _placed(result: Array, shape: tuple[int, ...], axis: int) -> Array:
@@ -107,12 +97,6 @@ def _placed(result: Array, shape: tuple[int, ...], axis: int) -> Array:
     return (
         np.moveaxis(result, tuple(range(ndim)), tuple(range(axis, axis + ndim))) if axis else result
     )
-
-
-def _restored(cls: type, state: dict[str, Any]) -> Any:
-    curve: Any = object.__new__(cls)
-    vars(curve).update(state)
-    return curve
 
 
 def _class(scipys: Any) -> Callable[[type], Any]:
@@ -128,12 +112,6 @@ def _class(scipys: Any) -> Callable[[type], Any]:
         return cls
 
     return decorate
-
-
-def _require_no_period(extrapolate: Any) -> None:
-    if extrapolate == "periodic":
-        instead = "Integrate inside one period with extrapolate=True, and add the other periods."
-        raise unsupported(f"{_NAME}: integrate", "extrapolate='periodic'", instead)
 
 
 _NAME = "scipy.interpolate"
@@ -158,14 +136,8 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
         x = inexact(x)
         if c.shape[1] != x.shape[0] - 1:
             raise ValueError("number of coefficients != len(x)-1")
-        extrapolate = (
-            True
-            if extrapolate is None
-            else extrapolate
-            if extrapolate == "periodic"
-            else bool(extrapolate)
-        )
-        _hold(self, c=c, x=x, axis=axis, extrapolate=extrapolate)
+        extrapolate = True if extrapolate is None else extrapolate
+        self._hold(c=c, x=x, axis=axis, extrapolate=extrapolate)
 
     @classmethod
     def construct_fast(cls, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> Any:
@@ -202,7 +174,10 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
                 total = total * step + taken(coefficients, piece, axis=0)
             return total
 
-        return self._at(values, x, breaks[0], breaks[-1], extrapolate)
+        return self._at(values, x, extrapolate)
+
+    def _ends(self) -> tuple[Any, Any]:
+        return self.x[0], self.x[-1]
 
     def derivative(self, nu: int = 1) -> Any:
         if not is_engines(self.c, self.x):
@@ -234,18 +209,8 @@ class PPoly(_Curve, scipy_interpolate.PPoly):  # type: ignore[misc]
         a, b = plain((a, b))
         if not is_engines(a, b, self.c, self.x):
             return super().integrate(a, b, extrapolate)
-        extrapolate = self._extrapolated(extrapolate)
-        _require_no_period(extrapolate)
-        antiderivative_curve = PPoly.construct_fast(self.c, self.x, True).antiderivative()
-        return antiderivative_curve(b, extrapolate=extrapolate) - antiderivative_curve(
-            a, extrapolate=extrapolate
-        )
-
-    def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
-        if not is_engines(y, self.c, self.x):
-            return super().solve(plain(y), discontinuity, extrapolate)
-        instead = "Write adinterface.rules.root with the curve as its function."
-        raise unsupported(f"{_NAME}.{type(self).__name__}", "solve, or roots,", instead)
+        area = PPoly.construct_fast(self.c, self.x, True).antiderivative()
+        return self._area(area, a, b, self._extrapolated(extrapolate))
 
 
 def _differentiated(c: Array, nu: int) -> Array:
@@ -281,7 +246,7 @@ class _Interpolator(PPoly):
                 f"The length of `y` along `axis`={axis} doesn't match the length of `x`"
             )
         c = _hermite(x, y, slopes(x, y, **options))
-        _hold(self, c=c, x=x, axis=axis, extrapolate=True if extrapolate is None else extrapolate)
+        self._hold(c=c, x=x, axis=axis, extrapolate=True if extrapolate is None else extrapolate)
 
 
 def _rises(x: Array, y: Array) -> tuple[Array, Array]:
@@ -487,13 +452,17 @@ class BSpline(_Curve, scipy_interpolate.BSpline):  # type: ignore[misc]
             raise ValueError(f"Need at least {2 * k + 2} knots for degree {k}")
         if c.shape[0] < count:
             raise ValueError("Knots, coefficients and degree are inconsistent.")
-        _hold(self, t=t, c=c, k=k, axis=axis, extrapolate=extrapolate)
+        self._hold(t=t, c=c, k=k, axis=axis, extrapolate=extrapolate)
 
     @classmethod
     def construct_fast(cls, t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> Any:
         if not is_engines(t, c):
             return super().construct_fast(t, c, k, extrapolate, axis)
         return cls._made(t=t, c=c, k=k, axis=axis, extrapolate=extrapolate)
+
+    @property
+    def tck(self) -> tuple[Any, Any, int]:
+        return self.t, self.c, self.k
 
     @classmethod
     def basis_element(cls, t: Any, extrapolate: Any = True) -> Any:
@@ -523,7 +492,10 @@ class BSpline(_Curve, scipy_interpolate.BSpline):  # type: ignore[misc]
                 total = total + columns(basis[n], c) * taken(c, first + n, axis=0)
             return total
 
-        return self._at(values, x, t[self.k], t[count], extrapolate)
+        return self._at(values, x, extrapolate)
+
+    def _ends(self) -> tuple[Any, Any]:
+        return self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
 
     def derivative(self, nu: int = 1) -> Any:
         # Of plain arrays, too: SciPy's keeps coefficients of knots that no longer count.
@@ -559,14 +531,11 @@ class BSpline(_Curve, scipy_interpolate.BSpline):  # type: ignore[misc]
         if not is_engines(a, b, self.t, self.c):
             return super().integrate(a, b, extrapolate)
         extrapolate = self._extrapolated(extrapolate)
-        _require_no_period(extrapolate)
-        antiderivative_curve = BSpline.construct_fast(
-            inexact(self.t), self.c, self.k
-        ).antiderivative()
-        start, end = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
+        area = BSpline.construct_fast(inexact(self.t), self.c, self.k).antiderivative()
         if not extrapolate:  # nothing outside of the knots
-            a, b = [np.minimum(np.maximum(end_, start), end) for end_ in (a, b)]
-        return antiderivative_curve(b) - antiderivative_curve(a)
+            start, end = self._ends()
+            a, b = [np.minimum(np.maximum(x, start), end) for x in (a, b)]
+        return self._area(area, a, b, extrapolate or True)
 
 
 def make_interp_spline(
@@ -661,6 +630,11 @@ def _require_inside(outside: Array, said: str) -> None:
         raise ValueError(said)
 
 
+_KINDS = (
+    "linear", "nearest", "nearest-up", "previous", "next", "zero", "slinear", "cubic", "quadratic"
+)  # fmt: skip
+
+
 class _Lines:
     """Interpolation by lines, steps or splines between points; some arrays may be engine arrays."""
 
@@ -680,19 +654,8 @@ class _Lines:
         if not assume_sorted:
             order = np.argsort(x)
             x, y = taken(x, order), taken(y, order, axis=0)
-        kinds = (
-            "linear",
-            "nearest",
-            "nearest-up",
-            "previous",
-            "next",
-            "zero",
-            "slinear",
-            "cubic",
-            "quadratic",
-        )
         named = {0: "zero", 1: "slinear", 2: "quadratic", 3: "cubic"}.get(kind, kind)
-        if named not in kinds:
+        if named not in _KINDS:
             raise unsupported(
                 "scipy.interpolate.interp1d", f"kind={kind!r}", "Write make_interp_spline(x, y, k)."
             )
@@ -754,26 +717,20 @@ class interp1d(scipy_interpolate.interp1d):  # type: ignore[misc]
         bounds_error: bool | None = None, fill_value: Any = np.nan, assume_sorted: bool = False,
     ):  # fmt: skip
         x, y, fill_value = plain((x, y, fill_value))
-        self._given = (x, y, kind, axis, bounds_error, fill_value, assume_sorted)
-        self._lines: _Lines | None = None
         if is_engines(x, y, fill_value):
-            self._lines = _Lines(*self._given)
+            self._lines = _Lines(x, y, kind, axis, bounds_error, fill_value, assume_sorted)
             self.x, self.y = self._lines.x, y
         else:
             super().__init__(x, y, kind, axis, copy, bounds_error, fill_value, assume_sorted)
 
     def __call__(self, x: Any) -> Any:
-        x = plain(x)
-        state = vars(self)  # that of an interp1d of SciPy, where copied code captures one
-        lines = state.get("_lines")
-        if lines is None and not is_engines(x):
+        x, lines = plain(x), vars(self).get("_lines")
+        if lines is not None:
+            return lines(x)
+        if not is_engines(x):
             return super().__call__(x)
-        if "_given" in state:
-            given = self._given
-        else:
-            kind = self._spline.k if self._kind == "spline" else self._kind
-            given = self.x, self.y, kind, self.axis, self.bounds_error, self.fill_value, True
-        return (lines or _Lines(*given))(x)
+        kind = self._spline.k if self._kind == "spline" else self._kind
+        return _Lines(self.x, self.y, kind, self.axis, self.bounds_error, self.fill_value, True)(x)
 
 
 class _Grid:
@@ -831,18 +788,19 @@ class RegularGridInterpolator(scipy_interpolate.RegularGridInterpolator):  # typ
         fill_value: Any = np.nan, **options: Any,
     ):  # fmt: skip
         points, values, fill_value = plain((points, values, fill_value))
-        self._given = (points, values, method, bounds_error, fill_value)
-        self._engines: _Grid | None = None
         if is_engines(list(points), values, fill_value):
-            self._engines = _Grid(*self._given)
+            self._engines = _Grid(points, values, method, bounds_error, fill_value)
         else:
             super().__init__(points, values, method, bounds_error, fill_value, **options)
 
     def __call__(self, xi: Any, method: str | None = None, **options: Any) -> Any:
-        xi = plain(xi)
-        if self._engines is None and not is_engines(xi):
+        xi, grid = plain(xi), vars(self).get("_engines")
+        if grid is not None:
+            return grid(xi, method)
+        if not is_engines(xi):
             return super().__call__(xi, method, **options)
-        return (self._engines or _Grid(*self._given))(xi, method)
+        own = self.grid, self.values, self.method, self.bounds_error, self.fill_value
+        return _Grid(*own)(xi, method)
 
 
 def interpn(
@@ -857,7 +815,7 @@ def interpn(
     points, values, xi = plain((points, values, xi))
     if not is_engines(list(points), values, xi):
         return scipy_interpolate.interpn(points, values, xi, method, bounds_error, fill_value)
-    return _Grid(points, values, method, bounds_error, fill_value)(xi)
+    return RegularGridInterpolator(points, values, method, bounds_error, fill_value)(xi)
 
 
 OURS[scipy_interpolate.interpn] = interpn

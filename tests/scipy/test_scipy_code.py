@@ -277,12 +277,7 @@ REFUSED = {
     ),
     "roots": (
         lambda a: interpolate.CubicSpline(np.arange(3.0), a[0]).roots()[0],
-        words("solve, or roots,", "scipy.interpolate.CubicSpline")
-        + ".* Write adinterface.rules.root",
-    ),
-    "periods": (
-        lambda a: interpolate.CubicSpline(np.arange(3.0), a[0]).integrate(0, 9, "periodic"),
-        words("extrapolate='periodic'", "scipy.interpolate: integrate") + ".* add the other",
+        words("roots", "scipy.interpolate.CubicSpline"),
     ),
     "other ends": (
         lambda a: interpolate.make_interp_spline(np.arange(3.0), a, k=2, bc_type="clamped")(1.0),

@@ -51,6 +51,10 @@ CASES = {
     "an integral": lambda i, y: i.make_interp_spline(X, y).integrate(0.3, y[0] + 1),
     "an integral backwards": lambda i, y: i.make_interp_spline(X, y).integrate(2.3, 0.4),
     "an integral inside": lambda i, y: i.BSpline(KNOTS, y, 3, extrapolate=False).integrate(-1, 2.2),
+    "an integral over periods": lambda i, y: (
+        i.CubicSpline(X, np.append(y[:5], y[:1]), bc_type="periodic").integrate(y[1], 19.0)
+        + i.BSpline(KNOTS, y, 3, extrapolate="periodic").integrate(-1.3, y[0] + 4.2)
+    ),
     "of derivatives": lambda i, y: (
         i.make_interp_spline(X, y, k=5).derivative(2).integrate(0.2, y[0])
     ),

@@ -375,7 +375,7 @@ BY_THE_ARGUMENT = {
     "jv": lambda x: special.jv(1.5, x), "kve": lambda x: special.kve(0.3, x),
     "hyp2f1": lambda x: special.hyp2f1(0.3, 1.2, 2.0, x / 9),
     "chndtr": lambda x: special.chndtr(x, 2.5, x), "ncfdtr": lambda x: special.ncfdtr(3, 4, x, x),
-    "nctdtr": lambda x: special.nctdtr(2.5, x, x), "zeta": lambda x: on_any_engine.special.zeta(2.5, x),
+    "nctdtr": lambda x: special.nctdtr(2.5, 0.3, x), "zeta": lambda x: on_any_engine.special.zeta(2.5, x),
 }  # fmt: skip
 
 

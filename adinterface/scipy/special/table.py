@@ -243,7 +243,7 @@ ROWS = (
     Row("nctdtr", "df nc t", code=noncentral.student[1]),
     Row("nctdtrit", "df nc p", noncentral.student_inverse(1)),
     Row("_nct_sf", "x df nc", code=lambda x, df, nc: noncentral.student[-1](df, nc, x)),
-    Row("_nct_pdf", "x df nc", code=lambda x, df, nc: noncentral.moment(1)(df, nc, x)),
+    Row("_nct_pdf", "x df nc", code=lambda x, df, nc: noncentral.student_density(df, nc, x)),
     Row("_nct_ppf", "p df nc", noncentral.student_inverse(1, level_first=True)),
     Row("_nct_isf", "p df nc", noncentral.student_inverse(-1, level_first=True)),
     Row("_skewnorm_ppf", "p loc scale a", noncentral.skew_normal_inverse(1)),

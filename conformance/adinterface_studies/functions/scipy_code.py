@@ -262,7 +262,7 @@ ROUGH_BEFORE = {"chndtrix": "1.17.0", "fdtri": "1.17.0", "nctdtrit": "1.16.0"}
 #: Functions that are differentiated once by their parameters, by differences.
 ONCE = frozenset({
     "jv", "iv", "ive", "kv", "kve", "zeta", "zetac", "hyp0f1", "hyp1f1", "hyp2f1", "chndtr",
-    "chndtrix", "ncfdtr", "ncfdtri", "nctdtr", "nctdtrit",
+    "chndtrix", "ncfdtr", "ncfdtri", "nctdtr", "nctdtrit", "tklmbda",
 })  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import scipy.signal
 import scipy.sparse
 import scipy.spatial.distance
 import scipy.special as special
+import scipy.stats
 import torch
 from adinterface_studies.functions import checks, table
 from adinterface_studies.functions.scipy_code import ONCE, USES
@@ -440,6 +441,18 @@ def test_functions_of_complex_numbers(name, backend):
 def test_the_digamma_function_of_complex_numbers_has_no_derivative_in_scipy(backend):
     with pytest.raises(NumpyCodeError, match=r"scipy\.special\.psi has no further derivative here"):
         gradient(numpy_function(lambda x: np.real(special.digamma(x + 0.5j))), backend, 0.7)
+
+
+@each_engine
+@pytest.mark.parametrize("method", ["evaluate", "logpdf"])
+def test_a_captured_density_estimate(method, backend):
+    estimate = getattr(
+        scipy.stats.gaussian_kde(np.array([[0.3, 1.1, 2.0], [0.5, 0.2, 1.7]])), method
+    )
+    f = lambda x: np.sum(estimate(np.reshape(x, (2, 2))))
+    x = np.array([0.6, 1.0, 0.9, 0.1])
+    found = gradient(numpy_function(f, deep=True), backend, x)[0]
+    np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), x)[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["brentq", "brenth", "bisect", "ridder", "toms748"])

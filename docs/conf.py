@@ -78,6 +78,7 @@ html_title = f"adinterface {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["fold.js"]
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
 html_show_sphinx = False
 pygments_style = "friendly"
 pygments_dark_style = "monokai"

@@ -2,8 +2,7 @@
 
 `each_backend` parametrizes a test with `backend`: all four; `each_engine`: those that differentiate
 (not differences). `assert_tree(actual, expected, rtol)` compares type, structure, dtype, shape and numbers,
-and names the path. `global_state()` is what the engines keep globally, as plain values that
-compare.
+and names the path.
 """
 
 import functools
@@ -15,7 +14,6 @@ import numpy as np
 import pytest
 import torch
 from adinterface_conformance.trees import nodes
-from autograd.tracer import trace_stack
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, prepare
 
@@ -89,26 +87,6 @@ def as_wide(x):
     if x.dtype in (np.longdouble, np.clongdouble):
         return x
     return x.astype("complex128" if x.dtype.kind == "c" else "float64")
-
-
-def global_state(*, random=False):
-    """The engines' global state as this thread sees it.
-
-    With `random` the states of the random generators too.
-    """
-    state = {
-        "jax x64": jax.config.jax_enable_x64,
-        "torch grad mode": torch.is_grad_enabled(),
-        "torch inference mode": torch.is_inference_mode_enabled(),
-        "torch default dtype": torch.get_default_dtype(),
-        "autograd trace depth": trace_stack.top,
-        "numpy error state": np.geterr(),
-    }
-    if random:
-        _, keys, position, *_ = np.random.get_state()  # noqa: NPY002
-        state["numpy random state"] = (keys.tobytes(), position)
-        state["torch random state"] = torch.get_rng_state().numpy().tobytes()
-    return state
 
 
 def call_of(prepared, operator, f, backend, *example, **keywords):

@@ -218,16 +218,11 @@ def test_beside_a_module_that_f_writes_to(backend, module, array, order, operato
 def test_a_model_that_has_changed():
     duplicated = Duplicated({"w": X.copy()})
     duplicated.value = {"w": X[:2].copy()}
-    with pytest.raises(
-        TreeError,
-        match=r"is of shape \(2, 3\) and dtype float64 in numpy, and its buffer of shape \(3, 3\)",
-    ):
-        gradient(lambda m: f(m["w"]), AutoTorch(), duplicated)
+    words = "...is of shape (2, 3) and dtype float64 in numpy, and its buffer of shape (3, 3)..."
+    assert_told(lambda: gradient(lambda m: f(m["w"]), AutoTorch(), duplicated), TreeError, words)
     duplicated.value = {"v": X.copy()}
-    with pytest.raises(
-        TreeError, match=r"has another structure than at first .*has the keys 'v'.* Make a new one"
-    ):
-        gradient(lambda m: f(m["v"]), AutoTorch(), duplicated)
+    words = "...has another structure than at first ...has the keys 'v'... Make a new one..."
+    assert_told(lambda: gradient(lambda m: f(m["v"]), AutoTorch(), duplicated), TreeError, words)
     assert not duplicated.gradient["w"].any()
 
 

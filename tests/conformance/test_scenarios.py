@@ -13,11 +13,6 @@ from backends_table import BACKENDS
 from adinterface.core.contract.registry import REGISTRY
 
 
-def test_there_are_at_least_250():
-    assert len(OF_JUDGE) >= 250
-    assert len(SCENARIOS) >= 485
-
-
 def test_names_are_unique_and_of_the_agreed_form():
     assert [name for name, count in Counter(s.name for s in SCENARIOS).items() if count > 1] == []
     assert [
@@ -49,10 +44,6 @@ def test_tags_are_known_and_all_are_used():
         for s in SCENARIOS
         if ("second-order" in s.tags) != (REGISTRY.operators[s.operator].order == 2)
     ] == []
-
-
-def test_most_have_an_answer_that_no_engine_gave():
-    assert sum(s.expected is not None for s in SCENARIOS) >= len(SCENARIOS) / 2
 
 
 def test_kinks_and_only_kinks_have_documented_answers():

@@ -83,8 +83,19 @@ from adinterface import (
 )
 from adinterface.core.contract import registry
 from adinterface.fit import minimize
-from adinterface.rules import fixed_point
-from adinterface.tools import check_neutral
+from adinterface.rules import checkpoint as checkpoint_rule
+from adinterface.rules import (
+    differentiate_with,
+    fixed_point,
+    gradient_hook,
+    ignore_derivatives,
+    linear_solve,
+    non_differentiable,
+    root,
+    scalar_rule,
+)
+from adinterface.tools import backend_of, check_neutral, check_rule, choose, with_argnums
+from adinterface.tools import summary as tools_summary
 from adinterface.tools.facts import operator_of, operator_rows
 
 JAX, TORCH, AUTOGRAD, FINITE = AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()
@@ -215,62 +226,30 @@ _LIMITS, _NOISE = (
     "(lowest, highest), each a number or None",
     "a number that is not negative, or (relative, absolute)",
 )
-for _n, (_cls, _options, _words) in enumerate(
-    (
-        (ValueError, {"method": "secant"}, f"method must be one of {_METHODS}, not 'secant'."),
-        (
-            ValueError,
-            {"order": 4},
-            "order goes with fixed steps; 'adaptive' chooses its own. Leave it out.",
-        ),
-        (
-            ValueError,
-            {"method": "central", "order": 3},
-            "order must be an even number from 2 to 12 for 'central', not 3.",
-        ),
-        (
-            ValueError,
-            {"method": "forward", "order": 0},
-            "order must be a number from 1 to 12 for 'forward', not 0.",
-        ),
-        (ValueError, {"scale": -1.0}, "scale must be a positive number or None, not -1.0."),
-        (ValueError, {"step": 0.0}, "step must be a positive number or None, not 0.0."),
-        (ValueError, {"step": np.inf}, "step must be a positive number or None, not inf."),
-        (
-            ValueError,
-            {"max_evaluations": 3},
-            "max_evaluations must be an int of at least 4, not 3.",
-        ),
-        (ValueError, {"bounds": (1, 0)}, f"bounds must be {_LIMITS}, not (1, 0)."),
-        (ValueError, {"noise": -1e-3}, f"noise must be {_NOISE}, not -0.001."),
-        (TypeError, {"method": 3}, f"method must be one of {_METHODS}, not 3."),
-        (
-            TypeError,
-            {"method": "central", "order": 2.0},
-            "order must be an even number from 2 to 12 for 'central', not 2.0.",
-        ),
-        (TypeError, {"step": "x"}, "step must be a positive number or None, not 'x'."),
-        (TypeError, {"scale": True}, "scale must be a positive number or None, not True."),
-        (
-            TypeError,
-            {"max_evaluations": 10.0},
-            "max_evaluations must be an int of at least 4, not 10.0.",
-        ),
-        (TypeError, {"bounds": 3}, f"bounds must be {_LIMITS}, not 3."),
-        (TypeError, {"bounds": ("0", 1)}, f"bounds must be {_LIMITS}, not ('0', 1)."),
-        (TypeError, {"noise": "x"}, f"noise must be {_NOISE}, not 'x'."),
-        (
-            TypeError,
-            {"executor": 4},
-            "executor must be something that evaluations can be handed to, not 4. Pass an executor of...",
-        ),
-        (
-            TypeError,
-            {"executor": Executor},
-            "executor must be something that evaluations can be handed to, not <c...",
-        ),
-    )
-):
+_EXECUTOR = "executor must be something that evaluations can be handed to, not"
+_OPTIONS = (
+    (ValueError, {"method": "secant"}, f"method must be one of {_METHODS}, not 'secant'."),
+    (ValueError, {"order": 4}, "order goes with fixed steps; 'adaptive' chooses its own. Leave it out."),
+    (ValueError, {"method": "central", "order": 3}, "order must be an even number from 2 to 12 for 'central', not 3."),
+    (ValueError, {"method": "forward", "order": 0}, "order must be a number from 1 to 12 for 'forward', not 0."),
+    (ValueError, {"scale": -1.0}, "scale must be a positive number or None, not -1.0."),
+    (ValueError, {"step": 0.0}, "step must be a positive number or None, not 0.0."),
+    (ValueError, {"step": np.inf}, "step must be a positive number or None, not inf."),
+    (ValueError, {"max_evaluations": 3}, "max_evaluations must be an int of at least 4, not 3."),
+    (ValueError, {"bounds": (1, 0)}, f"bounds must be {_LIMITS}, not (1, 0)."),
+    (ValueError, {"noise": -1e-3}, f"noise must be {_NOISE}, not -0.001."),
+    (TypeError, {"method": 3}, f"method must be one of {_METHODS}, not 3."),
+    (TypeError, {"method": "central", "order": 2.0}, "order must be an even number from 2 to 12 for 'central', not 2.0."),
+    (TypeError, {"step": "x"}, "step must be a positive number or None, not 'x'."),
+    (TypeError, {"scale": True}, "scale must be a positive number or None, not True."),
+    (TypeError, {"max_evaluations": 10.0}, "max_evaluations must be an int of at least 4, not 10.0."),
+    (TypeError, {"bounds": 3}, f"bounds must be {_LIMITS}, not 3."),
+    (TypeError, {"bounds": ("0", 1)}, f"bounds must be {_LIMITS}, not ('0', 1)."),
+    (TypeError, {"noise": "x"}, f"noise must be {_NOISE}, not 'x'."),
+    (TypeError, {"executor": 4}, f"{_EXECUTOR} 4. Pass an executor of..."),
+    (TypeError, {"executor": Executor}, f"{_EXECUTOR} <c..."),
+)  # fmt: skip
+for _n, (_cls, _options, _words) in enumerate(_OPTIONS):
     rows(_cls, "finite", **{f"option_{_n}_{[*_options][-1]}": (
         lambda b, options=_options: AutoFiniteDifferences(**options), f"AutoFiniteDifferences: {_words}",
     )})  # fmt: skip
@@ -1524,6 +1503,95 @@ class ByNumpy(Unrecorded):
 def by_checkpoint(x):
     return checkpoint(lambda y: y.sin() * y, x, use_reentrant=False).sum()
 
+
+# Rules and tools
+# ------------------------------------------------------------------------------------------------
+
+_DERIVATIVES = "scalar_rule: the partial derivatives of sin must be a function, partials..."
+_POSITIONS = "with_argnums: argnums must be an int or a sequence of ints, not "
+_ONE_TUPLE = "check_gradient: gradient=... must return a tuple with an entry for each argument of f (2 here), as `gradient` does; it " \
+    "returned ..."  # fmt: skip
+rows(
+    TypeError, "finite",
+    rule_of_a_number=(lambda b: rule(3.0), "rule takes a function, not a float: write @rule above its definition..."),
+    pullback_of_None=(lambda b: rule(square).pullback(None), "square.pullback takes a function, not a NoneType..."),
+    root_of_a_number=(lambda b: root(3.0, 1.0, solver=abs), "root: f must be a function, not a float..."),
+    name_of_a_solver=(lambda b: root(abs, 1.0, solver="newton"), "root: solver must be a function, not a str..."),
+    no_solver=(lambda b: root(abs, 1.0), "root: solver must be a function, it is missing. Write, for example, solver=lambda g, x0:..."),
+    solver_is_None=(lambda b: fixed_point(abs, 1.0, solver=None), "fixed_point: solver must be a function, it is missing. Write, for..."),
+    a_matrix=(lambda b: linear_solve(np.eye(2), X, solver=abs), "linear_solve: matvec must be a function, not a ndarray..."),
+    a_hook=(lambda b: gradient_hook(1.0, 2.0), "gradient_hook takes a value and a function of its cotangent, not a float..."),
+    a_checkpoint=(lambda b: checkpoint_rule(1.0), "checkpoint takes a function, not a float: write @checkpoint above its definition..."),
+    partials=(lambda b: scalar_rule(np.sin, 3.0), _DERIVATIVES),
+    backend_to_cross_to=(lambda b: differentiate_with(b, abs),
+     "differentiate_with takes a function, then a backend; in place of f there is a Auto..."),
+    constant_function=(lambda b: non_differentiable(3.0),
+     "non_differentiable takes a function, not a float: write @non_differentiable above..."),
+    checked_without_rule=(lambda b: check_rule(square, X), "check_rule: square is no rule. Decorate it with @rule, and give it a derivative..."),
+    checked_without_derivative=(lambda b: check_rule(rule(square), X), "check_rule: square has neither a pullback nor a pushforward..."),
+    checked_gradient=(lambda b: check_gradient(product, b, X, X, gradient=lambda x, y: x), _ONE_TUPLE),
+    chosen_in_another_order=(lambda b: choose(square, gradient, X), "choose(operator, f, *args): operator must be one of derivative, ..."),
+    operator_by_position=(lambda b: with_argnums(hessian, square, b),
+     "with_argnums: the operator must be one of gradient, value_and_gradient, jacobian, ..."),
+    no_position=(lambda b: with_argnums(gradient, square, b, ()), f"{_POSITIONS}()..."),
+    position_by_name=(lambda b: with_argnums(gradient, square, b, "xy"), f"{_POSITIONS}'xy'..."),
+    broken_position=(lambda b: with_argnums(gradient, square, b, 1.0), f"{_POSITIONS}1.0..."),
+    truth_for_a_position=(lambda b: with_argnums(gradient, square, b, (True,)), f"{_POSITIONS}(True,)..."),
+    position_that_is_lacking=(lambda b: with_argnums(gradient, product, b, 2)(X, X),
+     "with_argnums: argnums=2 of a call with 2 positional arguments..."),
+    explained_in_another_order=(lambda b: explain(batched, square, b, Each(X)),
+     "explain(batched, operator, f, backend, ...): operator must be one of..."),
+    explained_without_Each=(lambda b: explain(batched, gradient, square, b, X), "...nothing is marked with Each..."),
+)  # fmt: skip
+rows(
+    ValueError, "finite",
+    no_direction=(lambda b: check_gradient(square, b, X, directions=0), "check_gradient: directions must be at least 1, not 0."),
+    explained_randomness=(lambda b: explain(batched, gradient, square, b, Each(np.eye(2)), randomness="some"),
+     "...randomness must be one of..."),
+)  # fmt: skip
+rows(
+    OutputError, "finite",
+    checked_array=(lambda b: check_gradient(lambda x: x, b, X), "...must return a real scalar..."),
+)  # fmt: skip
+rows(
+    RuleError, "finite",
+    rule_of_a_module=(lambda b: moduled(torch.nn.Linear(2, 1), torch.ones(2)),
+     "...the argument m holds a Linear, whose parameters a rule cannot give derivatives of..."),
+    ignored_module=(lambda b: ignore_derivatives(torch.nn.Linear(1, 1)), "ignore_derivatives: a Linear holds its parameters itself..."),
+)  # fmt: skip
+rows(
+    BackendError, "finite",
+    name_to_cross_to=(lambda b: differentiate_with(abs, "torch"), "...must be a backend, not 'torch'. Write AutoTorch()."),
+    checked_by_differences=(lambda b: check_rule(moduled, X, X, backend=b),
+     "check_rule: AutoFiniteDifferences uses no rule, but the primal alone..."),
+    chosen_of_one=(lambda b: choose(gradient, square, X, backends=b), "...backends must be a list; write [AutoFiniteDifferences()]."),
+    chosen_by_position=(lambda b: choose(gradient, square, [b], X), "...backends are a keyword. Write backends=[AutoFiniteDifferences()]."),
+    compared_with_one=(lambda b: compare(gradient, square, b, X),
+     "compare(operator, f, backends, *args): backends must be a list; write [AutoFiniteDifferences()]."),
+    compared_with_a_class=(lambda b: compare(gradient, square, [AutoJax], X), "...Write AutoJax()..."),
+    neutral_on_a_name=(lambda b: check_neutral(square, X, backends=["torch"]), "...must be a backend, not 'torch'..."),
+    backend_of_two=(lambda b: backend_of(jnp.ones(2), torch.ones(2)), "backend_of: the arguments hold arrays of jax and torch..."),
+)  # fmt: skip
+rows(
+    NotDifferentiableError, "finite",
+    summary_of_an_object=(lambda b: tools_summary({"a": Opaque(X)}), "...register_node..."),
+    explained_Constant=(lambda b: explain(gradient, square, b, Constant(X)), "gradient: no argument has a gradient...."),
+)  # fmt: skip
+rows(
+    AttributeError, "autograd",
+    function_of_no_standard=(lambda b: gradient(lambda x: array_namespace(x).nanmedian(x), b, X), "...The namespace of autograd has no nanmedian..."),
+)  # fmt: skip
+rows(
+    ValueError, "autograd",
+    device=(lambda b: gradient(lambda x: x.to_device("cuda").sum(), b, X), "...autograd computes on the CPU alone, so there is no device 'cuda'..."),
+)  # fmt: skip
+rows(
+    ValueError, "torch",
+    a_copy_that_is_forbidden=(lambda b: gradient(lambda x: array_namespace(x).asarray(x, dtype=torch.float32, copy=False).sum(), b, X),
+     "...asarray: this conversion needs a copy, which copy=False forbids..."),
+)  # fmt: skip
+moduled = rule(lambda m, x: m(x))
+moduled.pullback(lambda c, v, m, x: (None, None))
 
 # Errors of Python and of engines that docs/errors.md explains
 # ------------------------------------------------------------------------------------------------

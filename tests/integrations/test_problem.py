@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.sparse
+from backends_table import assert_told
 
 from adinterface import (
     AutoAutograd,
@@ -147,45 +148,29 @@ def test_optimagic():
     np.testing.assert_allclose(result.params, SOLUTION, atol=1e-3)
 
 
-def test_errors_of_problems():
-    with pytest.raises(
-        BackendError,
-        match=r"^Problem: the Jacobian and the Hessian have a pattern each: leave pattern= out of",
-    ):
-        made(AutoSparse(AutoJax(), pattern=np.eye(4)))
-    with pytest.raises(BackendError, match="must be a backend"):
-        made("jax")
-    with pytest.raises(NotDifferentiableError, match=r"^Problem: the start\['z'\] is complex"):
-        Problem(lambda m: abs(m["z"]), AutoJax(), {"z": 1j})
-    with pytest.raises(OutputError, match="gradient"):
-        Problem(lambda m: m["x"], AutoTorch(), start())
-    with pytest.raises(TypeError, match=r"f must be a function, but is the float 3\.0"):
-        Problem(3.0, AutoTorch(), start())
-    with pytest.raises(
-        TreeError, match=r"^the lower limit has 1 children, but the constraint has 2 there\."
-    ):
-        made(AutoJax(), lower={"product": 25.0})
-    with pytest.raises(
-        TreeError,
-        match=(
-            r"^the upper limit\['squares'\] has shape \(2,\), but the constraint has shape \(1,\)"
-        ),
-    ):
-        made(AutoJax(), upper={"product": 25.0, "squares": np.ones(2)})
-    with pytest.raises(TreeError, match=r"^the lower bound"):
-        made(AutoJax(), bounds=({"x": 1.0}, None))
-    with pytest.raises(
-        ValueError, match=r"the vector has shape \(3,\), but the start has 4 numbers"
-    ):
-        made(AutoJax()).objective(np.ones(3))
+ENTRIES = Entries(scipy.sparse.csr_array(np.eye(3)), lower=False)
+#: A call that is refused: the class of the error, and its words.
+WRONG = {
+    "a pattern": (lambda: made(AutoSparse(AutoJax(), pattern=np.eye(4))), BackendError,
+     "Problem: the Jacobian and the Hessian have a pattern each: leave pattern= out of..."),
+    "a name": (lambda: made("jax"), BackendError, "...must be a backend..."),
+    "complex": (lambda: Problem(lambda m: abs(m["z"]), AutoJax(), {"z": 1j}), NotDifferentiableError,
+     "Problem: the start['z'] is complex..."),
+    "an array": (lambda: Problem(lambda m: m["x"], AutoTorch(), start()), OutputError, "...gradient..."),
+    "no function": (lambda: Problem(3.0, AutoTorch(), start()), TypeError, "...f must be a function, but is the float 3.0..."),
+    "keys of a limit": (lambda: made(AutoJax(), lower={"product": 25.0}), TreeError,
+     "the lower limit has 1 children, but the constraint has 2 there...."),
+    "shape of a limit": (lambda: made(AutoJax(), upper={"product": 25.0, "squares": np.ones(2)}), TreeError,
+     "the upper limit['squares'] has shape (2,), but the constraint has shape (1,)..."),
+    "a bound": (lambda: made(AutoJax(), bounds=({"x": 1.0}, None)), TreeError, "the lower bound..."),
+    "a vector": (lambda: made(AutoJax()).objective(np.ones(3)), ValueError,
+     "...the vector has shape (3,), but the start has 4 numbers..."),
+    "other entries": (lambda: ENTRIES.of(scipy.sparse.csr_array(np.ones((3, 3)))), SparsityError,
+     "A sparse matrix has shape (3, 3) and 9 entries, but (3, 3) and 3 at the start...."),
+}  # fmt: skip
 
 
-def test_a_matrix_with_other_entries_is_an_error():
-    entries = Entries(scipy.sparse.csr_array(np.eye(3)), lower=False)
-    with pytest.raises(
-        SparsityError,
-        match=(
-            r"^A sparse matrix has shape \(3, 3\) and 9 entries, but \(3, 3\) and 3 at the start\."
-        ),
-    ):
-        entries.of(scipy.sparse.csr_array(np.ones((3, 3))))
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_refused_is_told(name):
+    call, cls, words = WRONG[name]
+    assert_told(call, cls, words)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from adinterface_conformance.uses import USES
+from backends_table import assert_told
 
 from adinterface import array_namespace
 from adinterface.core.contract.library import NUMPY
@@ -70,6 +71,26 @@ def test_the_standard_is_composed_of_few_functions(few, name):
         ):
             np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
             assert np.shape(mine) == np.shape(theirs)
+
+
+A, EMPTY, COMPLEX = np.ones((2, 2)), np.zeros((0, 2)), np.ones(2) * 1j
+REFUSED = [
+    (lambda xp: xp.meshgrid(A[0], indexing="x"), ValueError, "meshgrid: indexing is 'xy' or 'ij'."),
+    (lambda xp: xp.take(A, np.array([0])), ValueError, "take needs an axis for an array of more than one dimension."),
+    (lambda xp: xp.max(EMPTY), ValueError, "max of an empty array has no value."),
+    (lambda xp: xp.real(COMPLEX), TypeError, "The engine has no real() of complex arrays."),
+    (lambda xp: xp.imag(COMPLEX), TypeError, "The engine has no imag() of complex arrays."),
+    (lambda xp: xp.conj(COMPLEX), TypeError, "The engine has no conj() of complex arrays."),
+    (lambda xp: xp.linalg.qr(A, mode="complete"), TypeError, "linalg.qr: the composition has reduced factors only."),
+    (lambda xp: xp.linalg.pinv(A, rtol=0.1), TypeError,
+     "linalg.pinv: the composition takes matrices of full rank, without rtol."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "cls", "words"), REFUSED)
+def test_what_a_composition_does_not_take_is_refused(call, cls, words):
+    few = ComposedNamespace(NUMPY, module(), {"take": None, "linalg.qr": None})
+    assert_told(lambda: call(few), cls, words)
 
 
 def test_a_wrong_function_of_the_module_is_passed_over():

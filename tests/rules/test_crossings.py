@@ -7,14 +7,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from backends_table import BACKENDS, ENGINES, assert_numbers, assert_tree, each_engine, rtol_of
+from backends_table import (
+    BACKENDS,
+    ENGINES,
+    assert_numbers,
+    assert_told,
+    assert_tree,
+    each_engine,
+    rtol_of,
+)
 
 from adinterface import (
     AutoAutograd,
-    AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
-    BackendError,
     Constant,
     RuleError,
     array_namespace,
@@ -147,21 +153,6 @@ def test_the_engine_that_is_named_differentiates_f_as_it_is_written():
     assert f(torch.tensor(3.0, requires_grad=True)).grad_fn.name() == "MulBackward0"
 
 
-def test_what_cannot_cross_is_refused():
-    with pytest.raises(
-        BackendError, match=r"must be a backend, not 'torch'\. Write AutoTorch\(\)\."
-    ):
-        differentiate_with(abs, "torch")
-    with pytest.raises(
-        TypeError,
-        match="differentiate_with takes a function, then a backend; in place of f there is a Auto",
-    ):
-        differentiate_with(AutoJax(), abs)
-    assert repr(differentiate_with(neutral, AutoFiniteDifferences())).startswith(
-        "<neutral differentiated with AutoFiniteDiff"
-    )
-
-
 # Code of the host
 
 
@@ -251,13 +242,14 @@ def test_python_values_that_differ_within_a_batch_are_an_error(transformed):
     count = rule(host=True)(lambda x: (x, int(x.sum())))
     count.pullback(lambda c, value, x: c[0])
     batch = np.array([[1.0, 1.0], [3.0, 4.0]])
-    with pytest.raises(
-        (RuleError, jax.errors.JaxRuntimeError),
-        match=r"its value\[1\] is 7, and was 2 in its first run",
-    ):
-        transformed(lambda x: count(x)[0])(
+    words = "...its value[1] is 7, and was 2 in its first run..."
+    assert_told(
+        lambda: transformed(lambda x: count(x)[0])(
             torch.tensor(batch) if transformed is torch.func.vmap else jnp.asarray(batch)
-        )
+        ),
+        (RuleError, jax.errors.JaxRuntimeError),
+        words,
+    )
 
 
 def test_scalar_rules_broadcast_and_refuse_a_wrong_number():
@@ -292,10 +284,6 @@ def test_scalar_rules_broadcast_and_refuse_a_wrong_number():
             match=r"<lambda>: it returns 2 values, so there must be as many tuples of partial",
         ):
             gradient(lambda x: scalar_rule(lambda x: (x, x), lambda v, x: 1.0)(x)[0], backend, 2.0)
-    with pytest.raises(
-        TypeError, match=r"scalar_rule: the partial derivatives of sin must be a function, partials"
-    ):
-        scalar_rule(np.sin, 3.0)
 
 
 @each_engine

@@ -4,8 +4,7 @@ differences too.
 
 import numpy as np
 import pytest
-import torch
-from backends_table import assert_numbers, assert_tree, each_backend, rtol_of
+from backends_table import assert_numbers, assert_told, assert_tree, each_backend, rtol_of
 
 from adinterface import (
     AutoFiniteDifferences,
@@ -93,20 +92,12 @@ def test_what_is_ignored_on_some_paths_only_is_an_error():
     def f(x):
         return (ignore_derivatives(x) if x > 3.0 else x) * x
 
-    with pytest.raises(
-        RuleError,
-        match="ignore_derivatives: f calls it another number of times near the point than at the",
-    ):
-        gradient(f, AutoFiniteDifferences(), 3.0)
+    words = (
+        "...ignore_derivatives: f calls it another number of times near the point than at the..."
+    )
+    assert_told(lambda: gradient(f, AutoFiniteDifferences(), 3.0), RuleError, words)
 
 
-def test_what_cannot_be_ignored_is_refused():
-    with pytest.raises(RuleError, match="ignore_derivatives: a Linear holds its parameters itself"):
-        ignore_derivatives(torch.nn.Linear(1, 1))
-    with pytest.raises(
-        TypeError,
-        match="non_differentiable takes a function, not a float: write @non_differentiable above",
-    ):
-        non_differentiable(3.0)
+def test_a_number_that_is_ignored_has_a_gradient_of_zero():
     assert gradient(lambda x, y: ignore_derivatives(x) * y, AutoTorch(), 2.0, 3.0) == (0.0, 2.0)
     assert ignore_derivatives(Constant(3.0)) == 3.0

@@ -14,7 +14,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from backends_table import BACKENDS, assert_numbers, assert_tree, each_backend, each_engine, rtol_of
+from backends_table import (
+    BACKENDS,
+    assert_numbers,
+    assert_told,
+    assert_tree,
+    each_backend,
+    each_engine,
+    rtol_of,
+)
 
 from adinterface import (
     AutoAutograd,
@@ -433,11 +441,10 @@ def test_jax_goes_back_through_a_pullback_with_a_loop_and_says_why_it_cannot_go_
         )[1]
 
     assert gradient(cube, AutoJax(), 2.0) == (12.0,)
-    with pytest.raises(
-        RuleError,
-        match="cube: its pushforward is derived by transposing its pullback, which is not linear",
-    ):
-        derivative(cube, AutoJax(), 2.0)
+    words = (
+        "...cube: its pushforward is derived by transposing its pullback, which is not linear..."
+    )
+    assert_told(lambda: derivative(cube, AutoJax(), 2.0), RuleError, words)
 
 
 # Mistakes: one error, the same on every engine
@@ -556,22 +563,6 @@ def test_a_keyword_that_is_being_differentiated_is_an_error(backend):
     )
     with pytest.raises(RuleError, match=message):
         gradient(lambda x, n: power(x, n=n), backend, 3.0, 2.0)
-
-
-def test_what_cannot_be_a_rule_is_refused():
-    with pytest.raises(
-        TypeError, match="rule takes a function, not a float: write @rule above its definition"
-    ):
-        rule(3.0)
-    with pytest.raises(TypeError, match=r"sine.pullback takes a function, not a NoneType"):
-        rule(sine).pullback(None)
-    module = torch.nn.Linear(2, 1)
-    call = ruled(lambda m, x: m(x), lambda c, v, m, x: (None, None))
-    with pytest.raises(
-        RuleError,
-        match=r"the argument m holds a Linear, whose parameters a rule cannot give derivatives of",
-    ):
-        call(module, torch.ones(2))
 
 
 def test_arguments_that_two_engines_follow_are_refused():

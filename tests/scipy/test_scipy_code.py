@@ -252,6 +252,22 @@ REFUSED = {
         lambda a: images.map_coordinates(a, [[0.5], [0.5]]),
         words("order=3", "map_coordinates") + ".* Write order=1",
     ),
+    "ends of images": (
+        lambda a: images.map_coordinates(a, [[0.5], [0.5]], order=1, mode="mirror"),
+        words("mode='mirror'", "map_coordinates") + ".* Write mode='constant' or mode='nearest'",
+    ),
+    "complex logarithms": (
+        lambda a: np.real(on_any_engine.special.logsumexp(a + 1j)),
+        words("a complex argument", "logsumexp") + r".* Write np.log\(np.sum\(np.exp\(a\)\)\)",
+    ),
+    "a tolerance": (
+        lambda a: linalg.pinv(a, atol=0.1),
+        words("atol", "scipy.linalg.pinv") + ".* Write rtol",
+    ),
+    "the transposed of a structure": (
+        lambda a: np.real(linalg.solve(a + 1j, B, assume_a="her", transposed=True)),
+        words("transposed=True for a complex", "scipy.linalg.solve").partition(" is not")[0],
+    ),
     "output": (
         lambda a: images.gaussian_filter(a, 1.0, output=np.zeros((3, 3))),
         words("output=array", "gaussian_filter"),

@@ -2,6 +2,7 @@
 less.
 """
 
+import io
 import pickle
 import sys
 from dataclasses import dataclass
@@ -524,6 +525,13 @@ def sorted_squares(x):
     return torch.sort(x).values ** 2
 
 
+def another_file():
+    file = io.BytesIO()
+    np.savez(file, x=X)
+    file.seek(0)
+    return file
+
+
 #: A call that is refused: the class of the error, and its words.
 WRONG = {
     "detect": (lambda: AutoSparse(AutoJax(), detect="guess"), ValueError,
@@ -543,6 +551,8 @@ WRONG = {
      "SparsityPattern: a pattern is y.size x x.size, but this has shape (3,)..."),
     "entry": (lambda: SparsityPattern.of_entries([0], [2], (2, 2)), ValueError,
      "SparsityPattern: an entry stands outside the shape (2, 2)..."),
+    "another file": (lambda: SparsityPattern.load(another_file()), ValueError,
+     "SparsityPattern.load: ... holds no pattern; write one with pattern.save(path)."),
     "columns": (lambda: jacobian(chain, AutoSparse(AutoTorch(), pattern=np.ones((6, 5))), X), SparsityError,
      "...the pattern has shape (6, 5), but the differentiated arguments hold 6..."),
     "rows": (lambda: jacobian(chain, AutoSparse(AutoTorch(), pattern=np.ones((5, 6))), X), SparsityError,

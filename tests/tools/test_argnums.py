@@ -11,10 +11,8 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
-    BackendError,
     Constant,
     gradient,
-    hessian,
     jacobian,
     value_and_gradient,
     value_and_jacobian,
@@ -58,44 +56,6 @@ def test_a_jacobian_of_a_tree_has_the_part_at_each_leaf(backend, prepared):
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        (
-            (hessian, energy, AutoJax()),
-            "with_argnums: the operator must be one of gradient, value_and_gradient, jacobian, ",
-        ),
-        (
-            (gradient, energy, AutoJax(), ()),
-            "with_argnums: argnums must be an int or a sequence of ints, not ()",
-        ),
-        (
-            (gradient, energy, AutoJax(), "xy"),
-            "with_argnums: argnums must be an int or a sequence of ints, not 'xy'",
-        ),
-        (
-            (gradient, energy, AutoJax(), 1.0),
-            "with_argnums: argnums must be an int or a sequence of ints, not 1.0",
-        ),
-        (
-            (gradient, energy, AutoJax(), (True,)),
-            "with_argnums: argnums must be an int or a sequence of ints, not (True,)",
-        ),
-    ],
-)
-def test_wrong_arguments_of_with_argnums(given, told):
-    with pytest.raises(TypeError) as caught:
-        with_argnums(*given)
-    assert told in str(caught.value)
-
-
-def test_a_position_that_the_call_lacks():
-    with pytest.raises(
-        TypeError, match="with_argnums: argnums=2 of a call with 2 positional arguments"
-    ):
-        with_argnums(gradient, energy, AutoJax(), 2)(X, Y)
-
-
-@pytest.mark.parametrize(
     ("args", "backend"),
     [
         ((X, {"w": 2.0}), AutoFiniteDifferences()),
@@ -116,10 +76,3 @@ def test_the_backend_of_what_is_traced_and_of_the_default():
     gradient(lambda x: (seen.append(backend_of(x)), x.sum())[1], AutoAutograd(), X)
     assert seen == [AutoAutograd()]
     assert backend_of(X, default=AutoAutograd()) == AutoAutograd()
-
-
-def test_arrays_of_two_engines_have_no_backend():
-    with pytest.raises(
-        BackendError, match="backend_of: the arguments hold arrays of jax and torch"
-    ):
-        backend_of(jnp.ones(2), torch.ones(2))

@@ -7,9 +7,7 @@ from backends_table import each_engine
 
 from adinterface import (
     AutoAutograd,
-    AutoFiniteDifferences,
     AutoTorch,
-    BackendError,
     array_namespace,
     rule,
 )
@@ -148,19 +146,3 @@ def test_a_second_derivative_that_fails_is_told():
         return c * 2 * float(x)
 
     assert "second order: " in str(check_rule(f, np.array(3.0), backend=AutoAutograd()))
-
-
-def test_what_is_no_rule_is_refused():
-    with pytest.raises(
-        TypeError,
-        match=r"check_rule: product is no rule\. Decorate it with @rule, and give it a derivative",
-    ):
-        check_rule(product, X, Y)
-    with pytest.raises(
-        TypeError, match="check_rule: product has neither a pullback nor a pushforward"
-    ):
-        check_rule(rule(product), X, Y)
-    with pytest.raises(
-        BackendError, match="check_rule: AutoFiniteDifferences uses no rule, but the primal alone"
-    ):
-        check_rule(ruled(), X, Y, backend=AutoFiniteDifferences())

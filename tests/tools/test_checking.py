@@ -13,7 +13,6 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     Constant,
-    OutputError,
     array_namespace,
     check_gradient,
     gradient,
@@ -59,10 +58,6 @@ def test_a_right_gradient_passes_in_few_evaluations(backend, dtype):
 
 
 CORRUPTIONS = {
-    "sign": lambda g: -g,
-    "zero": lambda g: 0 * g,
-    "factor": lambda g: 2 * g,
-    "a factor near one": lambda g: 1.001 * g,
     "one number": lambda g: g.at[0].add(0.3),
     "shifted": lambda g: jnp.roll(g, 1),
     "reversed": lambda g: g[::-1],
@@ -120,13 +115,6 @@ def test_any_function_may_give_the_gradient():
     assert (
         check_gradient(f, AutoJax(), x, y, gradient=lambda x, y: (None, np.sum(x**3))).wrong[0].path
         == "args[0]"
-    )
-    with pytest.raises(TypeError) as error:
-        check_gradient(f, AutoJax(), x, y, gradient=jax.grad(f))
-    assert (
-        str(error.value)
-        == "check_gradient: gradient=... must return a tuple with an entry for each argument of f"
-        " (2 here), as `gradient` does; it returned ArrayImpl."
     )
 
 
@@ -197,15 +185,9 @@ def test_what_cannot_be_told_is_undecided_and_no_success():
     assert "args[0] is undecided: f is not finite at the points around it." in str(border)
 
 
-def test_options_and_errors():
+def test_options():
     assert len(check_gradient(lambda x: x * x, AutoJax(), 1.0, directions=5).whole) == 5
     assert isinstance(check_gradient(lambda x, *, c: c * x, AutoJax(), 1.0, c=2.0), GradientCheck)
-    with pytest.raises(
-        ValueError, match=r"^check_gradient: directions must be at least 1, not 0\.$"
-    ):
-        check_gradient(lambda x: x, AutoJax(), 1.0, directions=0)
-    with pytest.raises(OutputError, match="must return a real scalar"):
-        check_gradient(lambda x: x, AutoJax(), np.ones(2))
     bad = corrupted(lambda g: 1.01 * g)
     assert not check_gradient(lambda x: bad(x).sum(), AutoJax(), np.ones(3))
     assert check_gradient(lambda x: bad(x).sum(), AutoJax(), np.ones(3), rtol=0.05)

@@ -17,7 +17,6 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
-    BackendError,
     Constant,
     array_namespace,
     explain,
@@ -160,14 +159,6 @@ def test_where_none_runs_the_note_of_the_first_error_is_said():
     )
 
 
-@pytest.mark.parametrize("backends", [AutoTorch(), [AutoTorch()]], ids=["one", "list"])
-def test_backends_by_position_are_refused(backends):
-    with pytest.raises(
-        BackendError, match=re.escape("backends are a keyword. Write backends=[AutoTorch()].")
-    ):
-        choose(gradient, lambda x: (x**2).sum(), backends, X)
-
-
 def test_differences_are_chosen_only_where_no_engine_runs():
     def plain(x):
         return np.sin(x).sum()
@@ -210,12 +201,3 @@ def test_long_work_says_what_is_tried(capsys, monkeypatch):
         r"0 s: trying AutoTorch\(\)\n0 s: trying AutoFiniteDifferences\(\)\n",
         capsys.readouterr().err,
     )
-
-
-def test_wrong_calls_say_what_to_write():
-    with pytest.raises(
-        TypeError, match=r"^choose\(operator, f, \*args\): operator must be one of derivative, "
-    ):
-        choose(loss, gradient, X)
-    with pytest.raises(BackendError, match=r"backends must be a list; write \[AutoTorch\(\)\]\.$"):
-        choose(gradient, loss, X, backends=AutoTorch())

@@ -13,14 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from backends_table import BACKENDS, ENGINES
+from backends_table import BACKENDS, ENGINES, assert_told
 
 from adinterface import (
     AutoAutograd,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
-    BackendError,
     Constant,
     MissingEngineError,
     array_namespace,
@@ -103,10 +102,8 @@ def test_an_error_is_data():
     assert report.reference.backend == AutoTorch()
     assert not report.agree()
     assert re.search(r"^AutoJax\(\) +TypeError: sum\(\):? .*", str(report), re.M)
-    with pytest.raises(
-        ValueError, match=r"^AutoJax\(\) raised TypeError, so nothing can be compared with it\.$"
-    ):
-        report.against(AutoJax())
+    words = "AutoJax() raised TypeError, so nothing can be compared with it."
+    assert_told(lambda: report.against(AutoJax()), ValueError, words)
     nothing = compare(gradient, lambda x: None, ALL, X)
     assert nothing.reference is None
     assert str(nothing).startswith("gradient with 4 backends; none of them succeeded\n")
@@ -202,25 +199,6 @@ def test_distances_and_units():
         "3.0 MiB",
         "5.0 GiB",
     ]
-
-
-def test_wrong_calls_say_what_to_write():
-    with pytest.raises(BackendError) as error:
-        compare(gradient, loss, AutoJax(), MODEL, X)
-    assert (
-        str(error.value)
-        == "compare(operator, f, backends, *args): backends must be a list; write [AutoJax()]."
-    )
-    for nothing in ([], 3):
-        with pytest.raises(BackendError) as error:
-            compare(gradient, loss, nothing, MODEL, X)
-        assert (
-            str(error.value)
-            == "compare(operator, f, backends, *args): backends must be a list of backend values,"
-            " such as [AutoFiniteDifferences()]."
-        )
-    with pytest.raises(BackendError, match=r"Write AutoJax\(\)"):
-        compare(gradient, loss, [AutoJax], MODEL, X)
 
 
 def test_the_table():

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 import torch
 
 from adinterface import AutoFiniteDifferences, AutoTorch, Constant, gradient, value_and_gradient
-from adinterface.core.contract.errors import NotDifferentiableError
 from adinterface.tools import LeafSummary, Summary, summary
 
 
@@ -54,12 +52,3 @@ def test_other_dtypes_and_nothing():
     assert summary(torch.ones(4, dtype=torch.bfloat16, requires_grad=True)).norm == 2.0
     assert math.isnan(summary([1.0, np.array([math.nan])]).norm)
     assert (summary({"n": 1}).size, summary(None).norm) == (0, 0.0)
-
-
-def test_an_object_that_is_no_node_is_refused():
-    class Opaque:
-        def __init__(self):
-            self.x = np.ones(2)
-
-    with pytest.raises(NotDifferentiableError, match="register_node"):
-        summary({"a": Opaque()})

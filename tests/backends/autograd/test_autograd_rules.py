@@ -16,6 +16,7 @@ from autograd.builtins import list as List
 from autograd.builtins import tuple as Tuple
 from autograd.core import primitive_jvps
 from autograd.extend import primitive
+from backends_table import assert_told
 from forked import printed
 
 from adinterface import (
@@ -507,11 +508,8 @@ def test_a_primitive_with_no_rule_at_all_is_named(mode):
 
 
 def test_an_array_that_no_library_knows_is_named():
-    with pytest.raises(
-        ConversionError,
-        match=r"^A builtins\.object stands where an engine has its arrays, and no library",
-    ):
-        library_of_array(object())
+    words = "A builtins.object stands where an engine has its arrays, and no library..."
+    assert_told(lambda: library_of_array(object()), ConversionError, words)
 
 
 def test_an_argument_without_a_rule_is_named():

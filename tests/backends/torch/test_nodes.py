@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from backends_table import assert_numbers
+from backends_table import assert_numbers, assert_told
 from torch import nn
 
 from adinterface import (
@@ -89,10 +89,8 @@ AGAIN = {
 
 @pytest.mark.parametrize("way", AGAIN.values(), ids=AGAIN)
 def test_second_derivatives_of_weight_norm_are_refused(way):
-    with pytest.raises(
-        NotRecordedError, match=r"f calls weight_norm of torch.*differences: SecondOrder\(Auto"
-    ):
-        way(V)
+    words = "...f calls weight_norm of torch...differences: SecondOrder(Auto..."
+    assert_told(lambda: way(V), NotRecordedError, words)
     assert_numbers(hvp(loss, DIFFERENCED, V, V), hvp(loss, DIFFERENCES, V, V), 1e-4)
 
 

@@ -137,8 +137,6 @@ def squares(*leaves):
 
 
 INTEGERS = [
-    pytest.param((3,), (6.0,), id="Python int"),
-    pytest.param((np.array([1, 2]),), (np.array([2.0, 4.0]),), id="int64 array"),
     pytest.param((np.array([1, 2], dtype="uint8"),), (np.array([2.0, 4.0]),), id="uint8 array"),
     pytest.param((np.int64(3),), (np.float64(6.0),), id="NumPy int"),
     pytest.param(
@@ -178,28 +176,24 @@ class Special:
     refused: tuple[str, ...] = ()
 
 
-def expanded(x):
-    return np.broadcast_to(x, (2, 3))
-
-
 _base = np.linspace(0.5, 1.5, 12)
 _frozen = _base.copy()
 _frozen.flags.writeable = False
 _torch = torch.from_numpy(_base.copy())
 
+#: What the scenarios of the kit do not have.
 SPECIAL = [
     *[
         Special(f"{library} {dtype}", make(_base.astype(dtype)))
-        for library, make in ARRAYS.items()
+        for library, make in (("jax", to_jax), ("torch", to_torch))
         for dtype in WHOLE
     ],
     *[
         Special(f"{library} {dtype}", make((_base - 1j).astype(dtype)))
-        for library, make in ARRAYS.items()
+        for library, make in (("jax", to_jax), ("torch", to_torch))
         for dtype in COMPLEX
     ],
-    *[Special(f"numpy scalar {dtype}", np.dtype(dtype).type(1.25)) for dtype in WHOLE + COMPLEX],
-    Special("numpy float16", _base.astype("float16")),
+    *[Special(f"numpy scalar {dtype}", np.dtype(dtype).type(1.25)) for dtype in COMPLEX],
     Special("jax float16", jnp.asarray(_base, dtype="float16")),
     Special("torch float16", _torch.to(torch.float16)),
     Special("numpy bfloat16", _base.astype(ml_dtypes.bfloat16), refused=("autograd",)),
@@ -208,8 +202,6 @@ SPECIAL = [
     Special("longdouble", _base.astype("longdouble"), refused=("jax", "torch")),
     Special("longdouble scalar", np.longdouble(1.5), refused=("jax", "torch")),
     Special("clongdouble", _base.astype("clongdouble") * (1 + 1j), refused=("jax", "torch")),
-    Special("big-endian float32", _base.astype(">f4")),
-    Special("big-endian float64", _base.astype(">f8")),
     Special("big-endian complex128", _base.astype(">c16") * (1 + 1j)),
     Special("negative strides", _base[::-1]),
     Special("a negative stride along an axis of one", _base.reshape(12, 1)[:, ::-1]),
@@ -225,7 +217,6 @@ SPECIAL = [
     Special("numpy every second", _base[::2]),
     Special("numpy Fortran order", np.asfortranarray(_base.reshape(3, 4))),
     Special("numpy transposed", _base.reshape(3, 4).T),
-    Special("numpy stride 0", expanded(_base[:3])),
     Special("torch every second", _torch[::2]),
     Special("torch transposed", _torch.reshape(3, 4).T),
     Special("torch stride 0", _torch[:3].expand(2, 3)),

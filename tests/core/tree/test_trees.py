@@ -358,6 +358,40 @@ def test_registration_precedes_every_other_way_of_recognising_a_class():
     assert found.b is X
 
 
+class Estimator:
+    """Settings from `__init__`; what was fitted ends with an underscore."""
+
+    def __init__(self, alpha=0.25):
+        self.alpha = alpha
+        self.w_, self.b_, self.names_ = np.zeros(2), 0.5, ["a", "b"]
+
+    @property
+    def seen(self):
+        return self.w_
+
+
+register_node(Estimator, fields=["w_", "b_"])
+
+
+@each_backend
+def test_other_attributes_of_a_registered_class_are_kept_and_not_differentiated(backend):
+    def ridge(model, x):
+        return (model.w_ * x).sum() * model.b_ + model.alpha * (model.w_**2).sum()
+
+    model = Estimator()
+    call = prepare(gradient, ridge, backend, model, Constant(X))
+    for alpha in (0.25, 0.5):
+        model.alpha, model.w_ = alpha, np.ones(2)
+        slope, again = call(model, Constant(X))[0], gradient(ridge, backend, model, Constant(X))[0]
+        assert_tree((slope.w_, slope.b_), (again.w_, again.b_), rtol_of(backend))
+        np.testing.assert_allclose(slope.w_, 0.5 * X + 2 * alpha, rtol=1e-5)
+        assert type(slope) is Estimator
+        assert (type(slope.b_), slope.alpha, slope.names_) == (float, None, None)
+    assert call.specializations == 1
+    doubled = tree.map(lambda leaf: 2 * leaf, model)
+    assert (doubled.alpha, doubled.names_, doubled.w_.tolist()) == (0.5, ["a", "b"], [2.0] * 2)
+
+
 # Constant
 # ------------------------------------------------------------------------------------------------
 

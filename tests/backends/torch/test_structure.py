@@ -93,7 +93,8 @@ def test_a_changed_module_is_specialized_anew(change):
         assert names[0] == names[1]
         for g, p in zip(found.parameters(), module.parameters(), strict=True):
             torch.testing.assert_close(g.data, 2 * p.detach() * p.requires_grad)
-        change(module)
+        if count == 1:
+            change(module)
 
 
 # Building

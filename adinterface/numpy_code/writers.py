@@ -103,28 +103,12 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     Flat(a)[places] = values[np.arange(places.size) % np.shape(values)[0]]
 
 
-@_writer(np.fill_diagonal)
-def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    if a.ndim < 2:
-        raise ValueError("array must be at least 2-d")
-    if a.ndim > 2 and len(set(a.shape)) != 1:
-        raise ValueError("All dimensions of input must be of equal length")
-    step = a.shape[1] + 1 if a.ndim == 2 else 1 + sum(np.cumprod(a.shape[:-1]))
-    end = None if a.ndim > 2 or wrap else a.shape[1] * a.shape[1]
-    places = np.arange(a.size)[:end:step]
-    values = _vector(val)
-    Flat(a)[places] = values[np.arange(places.size) % np.shape(values)[0]]
+_writer(np.fill_diagonal)(np.fill_diagonal.__wrapped__)
 
 
 @_writer(np.put_along_axis)
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
-    places = _plain(indices)
-    if axis is None:
-        Flat(arr)[places] = values
-        return
-    grid: list[Any] = list(np.ogrid[tuple([slice(length) for length in places.shape])])
-    grid[axis] = places
-    arr[tuple(grid)] = values
+    np.put_along_axis.__wrapped__(arr, _plain(indices), values, axis)
 
 
 # Methods

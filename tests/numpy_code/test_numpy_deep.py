@@ -155,12 +155,7 @@ def folds(x):
 @program
 def elements_in_order(x):
     assert not np.any(np.isnan(x.flat))
-    out = np.zeros(3)
-    for a, b, place in np.nditer([x, x[::-1], out[:0].sum()]):
-        out[0] += a * b + place
-    with np.nditer(x) as elements:
-        total = sum(elements)
-    return np.sum(np.sqrt(x.flat)) + np.sum(x.flat) + np.sum(x**2.0) * out[0] + total
+    return np.sum(np.sqrt(x.flat)) + np.sum(x.flat) * np.sum(x**2.0)
 
 
 @program
@@ -643,12 +638,9 @@ REFUSED = {
             " that would drop the gradient."
         ),
     ),
-    "nditer with options": (
-        lambda x: sum(np.nditer(x, order="F")),
-        (
-            "numpy_function: np.nditer of what is differentiated takes arrays, no options. Write a"
-            " loop."
-        ),
+    "nditer": (
+        lambda x: sum(np.nditer(x)),
+        "numpy_function: np.nditer does not take what is differentiated. Write a loop.",
     ),
     "a captured array": (
         lambda x: deep_helper.SCALE.__setitem__(0, x[0]),

@@ -227,7 +227,7 @@ class Copies:
         return None
 
     def _ufunc(self, value: Any) -> Any:
-        return self._keep(value, scipy_names.Ufunc(value))
+        return self._keep(value, numpy_names.Ufunc(value))
 
     def _keep(self, value: Any, made: Any) -> Any:
         self._by_identity[id(value)] = (value, made)

@@ -14,7 +14,7 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from ...core.contract.errors import NumpyCodeError
 from .. import array_makers
-from ..array import NumpyArray, known_numbers, pretended, settled_number
+from ..array import NumpyArray, pretended, settled_number
 from ..array_like import holder_among
 from ..array_makers import asarray
 from ..made_array import array_of_engine, made, plain
@@ -76,6 +76,25 @@ def arange(*args: Any, **keywords: Any) -> Any:
     return asarray(result, keywords.get("dtype"))
 
 
+class Ufunc(Same):
+    """A ufunc that also takes lists with engine arrays."""
+
+    def __init__(self, real: np.ufunc):
+        self.__wrapped__: np.ufunc = real
+        self.__doc__ = real.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.__wrapped__, name)
+        if name not in ("accumulate", "outer", "reduce", "reduceat"):
+            return value
+        return lambda *args, **keywords: value(*map(assembled, args), **keywords)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if any(isinstance(arg, (list, tuple)) for arg in args):
+            args = tuple(map(assembled, args))
+        return self.__wrapped__(*args, **keywords)
+
+
 class Ranges:
     """np.r_ and np.c_."""
 
@@ -121,48 +140,12 @@ def ndenumerate(a: Any) -> Any:
     return ((place, a[place]) for place in np.ndindex(*a.shape))
 
 
-class Elements(Broadcast):
-    """np.nditer: the elements of an array, or those of several together, in C order."""
-
-    def __init__(self, op: Any):
-        self._alone = not isinstance(op, (list, tuple))
-        super().__init__(*([op] if self._alone else op))
-
-    def __iter__(self) -> Any:
-        return (parts[0] if self._alone else parts for parts in super().__iter__())
-
-    def __enter__(self) -> Elements:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        pass
-
-
 def nditer(op: Any, *options: Any, **keywords: Any) -> Any:
     if array_of_engine((op, options, keywords)) is None:
         return np.nditer(plain(op), *plain(options), **plain(keywords))
-    if options or keywords or (isinstance(op, (list, tuple)) and any(x is None for x in op)):
-        raise NumpyCodeError(
-            "numpy_function: np.nditer of what is differentiated takes arrays, no options. Write a"
-            " loop."
-        )
-    return Elements(op)
-
-
-def partition(a: Any, kth: Any, axis: Any = -1, *args: Any, **keywords: Any) -> Any:
-    """np.partition, of which the order inside of the parts is what NumPy's happens to be."""
-    a = assembled(a)
-    if type(a) is not NumpyArray or args or keywords or (known := known_numbers(a)) is None:
-        return np.partition(a, kth, axis, *args, **keywords)
-    order = np.argpartition(known, kth, axis)
-    same = np.array_equal(
-        np.take_along_axis(known, order, axis) if axis is not None else known.ravel()[order],
-        np.partition(known, kth, axis),
-        equal_nan=True,
+    raise NumpyCodeError(
+        "numpy_function: np.nditer does not take what is differentiated. Write a loop."
     )
-    if not same:
-        return np.partition(a, kth, axis)
-    return np.ravel(a)[order] if axis is None else np.take_along_axis(a, order, axis)
 
 
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: Any) -> Any:
@@ -195,10 +178,6 @@ def _root(x: Any) -> Any:
     return x
 
 
-def place(arr: Any, mask: Any, vals: Any) -> None:
-    np.place(arr, mask, assembled(vals))
-
-
 def _moving(real: Callable[..., Any]) -> Callable[..., Any]:
     """A function of the memory of an array, which here has that of the numbers of its elements, in
     C order.
@@ -218,15 +197,6 @@ def _moving(real: Callable[..., Any]) -> Callable[..., Any]:
 def fromiter(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
     items = [item for n, item in enumerate(iterable) if count < 0 or n < count]
     return array_makers.array(items, dtype)
-
-
-def concrete_dtype(*args: Any) -> np.dtype[Any]:
-    """np.result_type."""
-    stand_ins = [
-        np.empty((1,) * arg.ndim, arg.dtype) if isinstance(arg, NumpyArray) else real_of(arg)
-        for arg in args
-    ]
-    return np.result_type(*stand_ins)
 
 
 def iterable(y: Any) -> bool:
@@ -378,10 +348,10 @@ def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
     ours = {
         **array_makers.MAKERS, np.asfortranarray: asarray, np.asarray_chkfinite: asarray_chkfinite,
         np.require: require, np.isscalar: isscalar, np.full_like: full_like, np.arange: arange,
-        np.broadcast: broadcast, np.ndenumerate: ndenumerate, np.nditer: nditer, np.place: place,
+        np.broadcast: broadcast, np.ndenumerate: ndenumerate, np.nditer: nditer,
         np.apply_along_axis: apply_along_axis, np.may_share_memory: may_share_memory,
-        np.shares_memory: may_share_memory, np.partition: partition, np.fromiter: fromiter,
-        np.result_type: concrete_dtype, np.iterable: iterable, as_strided: _moving(as_strided),
+        np.shares_memory: may_share_memory, np.fromiter: fromiter,
+        np.iterable: iterable, as_strided: _moving(as_strided),
         sliding_window_view: _moving(sliding_window_view),
         np.emath.arccos: inverse(np.emath.arccos, "acos"),
         np.emath.arcsin: inverse(np.emath.arcsin, "asin"),

@@ -14,34 +14,8 @@ from ...core.contract.errors import ClosedFormWarning, levels_to_the_user
 from ..array import NumpyArray, known_numbers
 from ..made_array import array_of_engine, made, plain
 from .globals import Of
-from .plain import Same, assembled
 
 Function = Callable[..., Any]
-
-
-class Ufunc(Same):
-    """A ufunc that also takes lists with engine arrays."""
-
-    def __init__(self, real: np.ufunc):
-        self.__wrapped__: np.ufunc = real
-        self.__doc__ = real.__doc__
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self.__wrapped__, name)
-        return (
-            (lambda *args, **keywords: value(*map(assembled, args), **keywords))
-            if name in _OF_LISTS
-            else value
-        )
-
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if list in (kinds := [type(arg) for arg in args]) or tuple in kinds:
-            args = tuple(map(assembled, args))
-        return self.__wrapped__(*args, **keywords)
-
-
-#: The methods of a ufunc that take arrays.
-_OF_LISTS = frozenset({"accumulate", "outer", "reduce", "reduceat"})
 
 
 def by_comparisons(real: Function) -> Function:

@@ -21,6 +21,7 @@ from ..array_makers import MAKERS
 from ..made_array import captured
 from .bytecode import assigns_to_globals, nested_codes, writes_to_arrays
 from .copier import FunctionCopy, copied
+from .globals import Globals
 
 _FUNCTIONS = frozenset({types.FunctionType, types.BuiltinFunctionType, type(np.copy)})
 
@@ -81,29 +82,6 @@ class _Copies:
         )
 
 
-class _Globals(dict[str, Any]):
-    """The globals of a copy: those of f at the time of each use."""
-
-    def __init__(self, original: dict[str, Any]):
-        super().__init__()
-        self.original = original
-        # which tracebacks read
-        for name in ("__name__", "__package__", "__spec__", "__file__", "__loader__"):
-            if name in original:
-                self[name] = original[name]
-        self["__builtins__"] = _builtins()
-
-    def __missing__(self, name: str) -> Any:
-        # The original may be the globals of a copy, too, where f was made in one. Python makes a
-        # NameError of a KeyError.
-        ours = _Copies(self.original).of(
-            self.original[name] if name in self.original else _builtins()[name]
-        )
-        if ours is _numpy_view():
-            self[name] = ours  # cached, because it is read often
-        return ours
-
-
 @functools.cache
 def _builtins() -> dict[str, Any]:
     def importing(name: str, *args: Any, **kwargs: Any) -> Any:
@@ -112,13 +90,17 @@ def _builtins() -> dict[str, Any]:
     return vars(builtins) | {"__import__": importing}
 
 
-_globals: dict[int, _Globals] = {}
+_globals: dict[int, Globals] = {}
 
 
-def _globals_of(original: dict[str, Any]) -> _Globals:
+def _globals_of(original: dict[str, Any]) -> Globals:
+    """The globals of a copy.
+
+    The original may be those of a copy, too, where f was made in one.
+    """
     known = _globals.get(id(original))
     if known is None or known.original is not original:
-        known = _globals[id(original)] = _Globals(original)
+        known = _globals[id(original)] = Globals(original, _Copies(original).of, _builtins())
     return known
 
 

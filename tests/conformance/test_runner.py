@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from adinterface_conformance import CHECKS, report
+from adinterface_conformance import CHECKS
 from adinterface_conformance import scenarios as data
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.outcome import Outcome, run_scenario
@@ -20,7 +20,6 @@ from adinterface_conformance.scenario import Scenario
 from adinterface_conformance.scenarios.namespace import scenarios_of
 from adinterface_conformance.use import Use
 from adinterface_finite import FiniteDifferencesBackend
-from backends_table import assert_told
 
 from adinterface import (
     AutoAutograd,
@@ -325,72 +324,33 @@ def test_without_rich_the_table_is_plain_text(scenarios, known, capsys, without_
     assert not found.good
 
 
-# Reports
-# ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def mixed():
-    """A run with an outcome of each kind."""
-    where = ("AutoOne()", "lines/slope", "lines", "gradient")
-    other = ("AutoTwo()", "curves/bend", "curves", "hessian")
-    outcomes = [
-        Outcome(*where, "runs", "passed", seconds=0.5),
-        Outcome(*where, "taylor", "failed", "got <1> & \x00 wanted 2", seconds=0.25),
-        Outcome(*other, "runs", "known", "RuntimeError", REASON, LINK),
-        Outcome(*other, "dtype", "unexpected", "it passes", REASON, LINK),
-    ]
-    return Run(("AutoOne()", "AutoTwo()"), 2, outcomes, 1.0, {"adinterface": "1.2"})
-
-
-def test_json(mixed, tmp_path):
-    report.JsonFile(tmp_path / "out.json", mixed, {}).close()
-    found = json.loads((tmp_path / "out.json").read_text())
-    assert found["counts"] == {
-        "AutoOne()": {"passed": 1, "failed": 1},
-        "AutoTwo()": {"known": 1, "unexpected": 1},
-    }
-    assert found["outcomes"][2]["reason"] == REASON
-    assert found["versions"] == {"adinterface": "1.2"}
-
-
-def test_json_is_a_document_after_each_scenario(mixed, tmp_path):
-    path, outcomes = tmp_path / "out.json", mixed.outcomes
-    fresh = replace(mixed, outcomes=[])
-    file = report.JsonFile(path, fresh, {"all": True})
-    for n in range(0, 4, 2):
-        assert report.read_json(path, fresh, {"all": True}).outcomes == outcomes[:n]
-        file.add(outcomes[n : n + 2])
-    assert report.read_json(path, fresh, {"all": True}).outcomes == outcomes
-    words = "...is of a run with options {'all': True}, not {'all': False}..."
-    assert_told(lambda: report.read_json(path, fresh, {"all": False}), ValueError, words)
-    with pytest.raises(ValueError, match="of a run with versions"):
-        report.read_json(path, replace(fresh, versions={}), {"all": True})
-    path.write_text("[1, 2")
-    with pytest.raises(ValueError, match="holds no outcomes of a run"):
-        report.read_json(path, fresh, {"all": True})
-
-
-def test_junit(mixed, tmp_path):
-    report.write_junit(mixed, tmp_path / "out.xml")
-    suites = ElementTree.parse(tmp_path / "out.xml").getroot()
-    assert [
-        (s.get("name"), s.get("tests"), s.get("failures"), s.get("skipped")) for s in suites
-    ] == [("AutoOne()", "2", "1", "0"), ("AutoTwo()", "2", "1", "1")]
-    assert suites[0][1][0].get("message") == "got <1> &   wanted 2"
-    assert suites[1][0][0].get("message") == f"{REASON} ({LINK})"
-
-
 # The command
 # ------------------------------------------------------------------------------------------------
 
 
-def test_the_command_runs_writes_and_ends_with_0(scenarios, tmp_path, capsys):
+def test_the_command_ends_with_0(scenarios, capsys):
+    assert main(["--backend", "AutoFiniteDifferences", "--scenario", "lines/slope"]) == 0
+    assert "everything as it should be" in capsys.readouterr().out
+
+
+def test_the_command_writes_what_it_found(scenarios, known, tmp_path):
+    known(
+        KnownFailure("lines/wrong", "formula", REASON, LINK),
+        KnownFailure("curves/bend", "taylor", REASON, LINK),
+    )
     files = [tmp_path / name for name in ("out.json", "out.xml")]
     options = ["--json", str(files[0]), "--junit", str(files[1])]
-    assert main(["--backend", "AutoFiniteDifferences", "--scenario", "lines/slope", *options]) == 0
-    assert all(file.stat().st_size for file in files)
-    assert "everything as it should be" in capsys.readouterr().out
+    assert main(["--backend", "AutoFiniteDifferences", *options]) == 1
+    found = json.loads(files[0].read_text())
+    counts = found["counts"]["AutoFiniteDifferences()"]
+    assert (counts["known"], counts["unexpected"]) == (1, 1)
+    assert {each["reason"] for each in found["outcomes"] if each["status"] == "known"} == {REASON}
+    assert "adinterface" in found["versions"]
+    (suite,) = ElementTree.parse(files[1]).getroot()
+    assert suite.get("name") == "AutoFiniteDifferences()"
+    assert [suite.get(name) for name in ("failures", "skipped")] == ["1", "1"]
+    messages = {entry.get("message") for case in suite for entry in case}
+    assert f"{REASON} ({LINK})" in messages
 
 
 def test_the_command_ends_with_1_after_an_unexpected_pass(scenarios, known):
@@ -427,6 +387,9 @@ def test_a_run_that_was_stopped_goes_on(scenarios, tmp_path, monkeypatch, capsys
     assert sum(found["counts"]["AutoFiniteDifferences()"].values()) == len(found["outcomes"])
     assert main([*command, "--check", "value"]) == 2
     assert "is of a run with options" in capsys.readouterr().err
+    path.write_text("[1, 2")
+    assert main(command) == 2
+    assert "holds no outcomes of a run" in capsys.readouterr().err
 
 
 def test_it_says_what_was_not_checked(scenarios, monkeypatch, capsys):

@@ -45,7 +45,6 @@ from adinterface.numpy_code.engine import engine_of
 NOT_COMPOSED = re.compile(
     r"np\.frexp|special\.(erf|erfc|i0e|i1|i1e|gamma|gammaln|rgamma|digamma|psi|beta|betaln|binom)\("
 )
-ALL_SMOOTH = expressions(*SMOOTH.values(), *SPECIAL.values())
 # Results whose size, or branches whose choice, depends on values that jit does not know.
 VALUE_DEPENDENT = re.compile(r"\w\[\w > 0\]|np\.unique\(|np\.union1d|^(max|min)\(|argmax")
 STENCIL = (4 / 5, -1 / 5, 4 / 105, -1 / 280)

@@ -31,10 +31,9 @@ X = np.linspace(0.5, 1.5, 200)
 
 
 @pytest.fixture(autouse=True)
-def _a_hundredth_of_the_limit(request, monkeypatch):
+def _a_hundredth_of_the_limit(monkeypatch):
     """So that what is warned of takes a hundredth of the time, and of 80 MB."""
-    if "at_the_limit_itself" not in request.node.name:
-        monkeypatch.setattr("adinterface.core.call.messages.LARGE", 10**5)
+    monkeypatch.setattr("adinterface.core.call.messages.LARGE", 10**5)
 
 
 def spread(x):

@@ -98,9 +98,6 @@ def _one_kink(random: Random, dtype: str) -> Any:
     return lambda x: array_namespace(x).sum(abs(x) ** 1 + x * x), (x,)
 
 
-_LINEAR = ("AutoTorch", "AutoAutograd")
-
-
 def _prepared(factor: float) -> Maker:
     """A prepared call of another function: with this factor on a leaf."""
 

@@ -21,7 +21,6 @@ from adinterface import (
     prepare,
     value_and_gradient,
 )
-from adinterface.tools.evidence import Look, decide, look_at, settle
 
 #: Where the rounding of f hides the slope.
 UNDECIDED = {"20 ReLU layers", "saturated tanh"}
@@ -73,53 +72,12 @@ def test_what_f_cannot_compute_in_double_precision_is_undecided_in_half():
         check.raise_if_failed()
 
 
-# The decision
-# ------------------------------------------------------------------------------------------------
-
-
-def test_decide():
-    assert decide(1e-9, 1e-10, 1.0, 1e-8) == "right"
-    assert decide(0.5, 1e-3, 1.0, 1e-8) == "wrong"
-    assert decide(0.0, 1.0, 1.0, 1e-8) == "undecided"  # 0 and the negative would agree as well
-    assert decide(2.0, math.inf, 1.0, 1e-8) == "undecided"
-    assert decide(math.inf, 0.0, 1.0, 1e-8) == "wrong"
-    assert decide(0.0, 0.0) == "right"
-
-
-def looks_of(f, slope, *, grain=0.0):
-    def rounded(t):
-        return round(f(t) / grain) * grain if grain else f(t)
-
-    def look(step):
-        return look_at(
-            (rounded(-step), rounded(0.0), rounded(step)), step, slope, 2.0**-52 * abs(f(0.0))
-        )
-
-    return look
-
-
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
-def test_steps_find_the_scale_of_f(scale):
-    found = settle(
-        looks_of(lambda t: math.sin(t / scale + 0.3), math.cos(0.3) / scale), 1e-3, 4e-10
-    )
-    assert found.outcome(4e-10, 1e-3) == "right"
-    wrong = settle(
-        looks_of(lambda t: math.sin(t / scale + 0.3), 1.001 * math.cos(0.3) / scale), 1e-3, 4e-10
-    )
-    assert wrong.outcome(4e-10, 1e-3) == "wrong"
-
-
-def test_an_f_that_does_not_depend_is_right_only_with_zero():
-    assert settle(looks_of(lambda t: 1.0, 0.0), 1e-3, 4e-10).outcome(4e-10, 1e-3) == "right"
-    assert settle(looks_of(lambda t: 1.0, 1e-3), 1e-3, 4e-10).outcome(4e-10, 1e-3) == "wrong"
-
-
-def test_a_jump_is_no_slope():
-    found = settle(looks_of(lambda t: float(t > 0), 0.0), 1e-3, 4e-10)
-    assert found.outcome(4e-10, 1e-3) == "undecided"
-    assert found.kink is None
-    assert Look(1.0, 0.0, 0.0, 0.0, 0.0, 0.0).blind
+def test_the_scale_of_f_is_found(scale):
+    f = lambda x: torch.sin(torch.as_tensor(x) / scale)
+    assert check_gradient(f, AutoTorch(), 0.3 * scale).verdict == "right"
+    wrong = lambda x: (1.001 * math.cos(x / scale) / scale,)
+    assert check_gradient(f, AutoTorch(), 0.3 * scale, gradient=wrong).verdict == "wrong"
 
 
 # What is said

@@ -16,6 +16,14 @@ from .compositions import COMPOSITIONS, EighResult, QRResult, SlogdetResult, SVD
 
 Array = np.ndarray[Any, Any]
 
+#: What compositions call, and the function of the module that it is.
+_OF_MODULES = {
+    "gather": "take",
+    "matrix_product": "matmul",
+    "own_einsum": "einsum",
+    "full_svd": "svd",
+    "reduced_qr": "qr",
+}
 #: Names of the standard that NumPy-like modules spell in another way.
 _NUMPY_NAMES = {
     **{f"a{name}": f"arc{name}" for name in ("cos", "cosh", "sin", "sinh", "tan", "tan2", "tanh")},
@@ -26,13 +34,16 @@ _NUMPY_NAMES = {
     "concat": "concatenate",
     "cumulative_prod": "cumprod",
     "cumulative_sum": "cumsum",
-    "gather": "take",
-    "matrix_product": "matmul",
     "permute_dims": "transpose",
     "pow": "power",
-    "own_einsum": "einsum",
-    "full_svd": "svd",
-    "reduced_qr": "qr",
+    **_OF_MODULES,
+}
+#: Functions that are composed of each other, so that an engine must give one of them.
+_EACH_FROM_THE_OTHER = {
+    "linalg.inv": "linalg.solve",
+    "linalg.solve": "linalg.inv",
+    "linalg.det": "linalg.slogdet",
+    "linalg.slogdet": "linalg.det",
 }
 
 _DTYPES = (
@@ -92,18 +103,22 @@ class ComposedNamespace:
 
     def function(self, name: str) -> Any:
         """A function of the standard or a dtype, by its name with `linalg.` or `fft.` in front."""
-        function = self._own.get(name)
-        if function is None and name not in self._own:
-            function = self._of_module(name)
-        if function is None and name in COMPOSITIONS:
+        function = self._given(name)
+        other = _EACH_FROM_THE_OTHER.get(name)
+        composable = other is None or self._given(other) is not None
+        if function is None and name in COMPOSITIONS and composable:
             function = functools.partial(COMPOSITIONS[name], self)
         elif function is not None and name in _RESULTS:
             function = functools.partial(_as_result, _RESULTS[name], function)
         if function is None:
-            raise AttributeError(f"The namespace of {self._library.name} has no {name}.")
+            known = _OF_MODULES.get(name, name) + (f" and no {other}" if other else "")
+            raise AttributeError(f"The namespace of {self._library.name} has no {known}.")
         return self._of_any_size(name, function) if name in _OF_EMPTY else function
 
-    def _of_module(self, name: str) -> Any:
+    def _given(self, name: str) -> Any:
+        """The function of `own`, or else of the module; None without one."""
+        if name in self._own:
+            return self._own[name]
         part, dot, last = name.rpartition(".")
         for spelled in (last, _NUMPY_NAMES.get(last, last)):
             try:

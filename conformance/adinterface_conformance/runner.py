@@ -392,20 +392,33 @@ def _table(counts: dict[str, Counter[str]]) -> Any:
     return table
 
 
-def _findings(done: Run) -> Iterator[tuple[str, str, str]]:
-    """What is not green, as status, place and detail: the largest kinds of it, known ones last.
+def _kinds(done: Run) -> list[list[Outcome]]:
+    """What is not green, by kind: a known reason, or a check and its message without place and
+    numbers.
 
-    A kind is a known reason, or a check and its message without numbers.
+    Kinds that come first in many scenarios are in front: what fails after them may follow from them.
     """
     kinds: dict[tuple[str, ...], list[Outcome]] = {}
+    firsts: dict[tuple[str, str], Outcome] = {}
     for each in done.outcomes:
-        words = re.sub(r"\d+", "", each.message)[:60]
+        message = each.message.partition(": ")[2] or each.message  # without the place, or the class
+        words = re.sub(r"-?\d[\d.]*(e[-+]\d+)?", "", message)[:60]
         kind = (each.reason, each.link) if each.status == "known" else (each.check, words)
         if each.status != "passed":
             kinds.setdefault((each.backend, each.status, *kind), []).append(each)
-    ranked = sorted(kinds.values(), key=len, reverse=True)
+            firsts.setdefault((each.backend, each.scenario), each)
+    leading = {id(each) for each in firsts.values()}
+    return sorted(
+        kinds.values(),
+        key=lambda found: (sum(id(each) in leading for each in found), len(found)),
+        reverse=True,
+    )
+
+
+def _findings(done: Run) -> Iterator[tuple[str, str, str]]:
+    """What is not green, as status, place and detail: the first kinds of it, known ones last."""
     for known in (False, True):
-        found = [each for each in ranked if (each[0].status == "known") is known]
+        found = [each for each in _kinds(done) if (each[0].status == "known") is known]
         for first, *others in found[:KINDS]:
             names = {each.scenario for each in others} - {first.scenario}
             scenarios = f"{first.scenario} and {len(names)} more" if names else first.scenario
@@ -427,16 +440,11 @@ def _ending(selection: Selection, done: Run) -> Iterator[str]:
         for reason, names in dropped.items():
             if reason:
                 yield f"Not checked on {label(backend)}: {', '.join(names)}: {reason}."
-    failure = next(
-        (
-            outcome
-            for outcome in done.outcomes
-            if not outcome.good and not is_function(outcome.scenario)
-        ),
-        None,
-    )
-    if failure is not None and selection.catalogue == Selection.catalogue:
-        yield f"The first failure again:\n\n{failure.program}"
+    failures = [
+        each for each, *_ in _kinds(done) if not each.good and not is_function(each.scenario)
+    ]
+    if failures and selection.catalogue == Selection.catalogue:
+        yield f"The first failure again:\n\n{failures[0].program}"
     if not any(map(is_function, selection.scenarios)):
         for backend in filter(has_namespace, selection.backends):
             yield (

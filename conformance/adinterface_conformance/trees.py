@@ -183,7 +183,7 @@ def assert_numbers(
     got: Any, wanted: Any, path: str, rtol: float, scale: float | None = None
 ) -> None:
     """Numbers within `rtol` of the largest expected one (of 1 if all are zero), or of `scale`."""
-    a, e = numbers_of(got), np.asarray(wanted)
+    a, e = numbers_of(got), as_numpy(wanted) if is_number(wanted) else np.asarray(wanted)
     assert a.shape == e.shape, f"{path}: got the shape {a.shape}, wanted {e.shape}"
     if not a.size:
         return

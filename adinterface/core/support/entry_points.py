@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 GROUP = "adinterface.backends"
 
 
-@functools.lru_cache(maxsize=1)
+@functools.cache
 def entry_points() -> dict[str, list[EntryPoint]]:
     """The entry points of the group, by name. Packages that claim the same name are all listed."""
     from importlib import metadata  # a late import: it takes longer than that of this whole package

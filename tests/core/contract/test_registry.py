@@ -135,6 +135,22 @@ def offer(monkeypatch):
     registry.REGISTRY.backends.clear()
 
 
+def test_the_registry_shows_what_is_registered():
+    gradient(np.sum, AutoAutograd(), np.ones(1))
+    lines = [line.partition(": ") for line in str(registry.REGISTRY).splitlines()]
+    shown = {title: entries.split(", ") for title, _, entries in lines}
+    for title, entry in {
+        "backends": "finite_differences",
+        "loaded": "autograd",
+        "operators": "gradient",
+        "around an operator": "batched",
+        "functions of extensions": "matrix_row = adinterface.sparse.operators:sparse_row",
+        "registered classes": "Duplicated",
+    }.items():
+        assert entry in shown[title]
+    assert "libraries of extensions" in shown
+
+
 def value_of(engine):
     return type("AutoFake", (AutoBackend,), {"name": engine})()
 

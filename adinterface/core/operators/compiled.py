@@ -49,7 +49,7 @@ def compiled(
         nonlocal last
         if static:
             last = _only(call.values, static)
-        if copies and np.ndarray in map(type, tangents):
+        if copies:
             tangents = tuple([x.copy() if type(x) is np.ndarray else x for x in tangents])
         return whole(*leaves, *[call.entered[n] for n in carried], *tangents)
 

@@ -509,9 +509,17 @@ class Cached:
         return self.k * self.k
 
 
+class CachedByNames(Cached):
+    """The same, registered by the names of its attributes."""
+
+
+register_node(CachedByNames, fields=["w", "k"])
+
+
 @each_backend
-def test_a_cached_property_is_computed_from_what_is_differentiated(backend):
-    model = Cached(np.array([1.0, 2.0]), 3.0)
+@pytest.mark.parametrize("cls", [Cached, CachedByNames])
+def test_a_cached_property_is_computed_from_what_is_differentiated(cls, backend):
+    model = cls(np.array([1.0, 2.0]), 3.0)
     for _ in range(2):
         (found,) = gradient(lambda m: m.w.sum() * m.square, backend, model)
         np.testing.assert_allclose(found.k, 18.0, rtol=1e-4)

@@ -1016,6 +1016,8 @@ rows(
     OutputError, "finite",
     f_returns_a_unit=(lambda b: gradient(lambda x: other("pint.registry", "magnitude")(), b, X),
      "...returned a Quantity. Return x.magnitude..."),
+    f_returns_an_object_of_arrays=(lambda b: gradient(lambda x: Opaque(x), b, X),
+     "gradient: f must return a real scalar, but returned an Opaque. ..."),
 )  # fmt: skip
 rows(
     ValueError, "finite",

@@ -30,6 +30,7 @@ from adinterface import (
     pullback,
     pushforward,
     second_derivative,
+    tree,
     value_and_gradient,
 )
 from adinterface.batching import workers
@@ -55,6 +56,10 @@ def of_tree(p, c, power=2):
     return np.sum(p["w"] ** power) * p["b"] * c
 
 
+def norm_without_constants(p):
+    return tree.norm(p)
+
+
 def raises(x):
     if x[1] != X[1]:
         raise KeyError("f's own")
@@ -66,6 +71,9 @@ CALLS = {
     "value_and_gradient": lambda backend: value_and_gradient(wave, backend, X),
     "of a tree": lambda backend: gradient(
         of_tree, backend, {"w": X, "b": 2.0}, Constant(3.0), power=3
+    ),
+    "without the Constants inside": lambda backend: gradient(
+        norm_without_constants, backend, {"w": X, "frozen": Constant(X + 1)}
     ),
     "jacobian": lambda backend: jacobian(waves, backend, X),
     "pushforward": lambda backend: pushforward(waves, backend, (X,), (np.ones(4),)),

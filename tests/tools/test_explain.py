@@ -106,6 +106,17 @@ steps
 evaluations of f: 1
 """,
     ),
+    "a linear map on torch": (
+        lambda: explain(linearize, lambda x: x**2, AutoTorch(), 0.5),
+        f"""\
+linearize with {TORCH}
+arguments
+  args[0]  differentiated  the float 0.5: reaches f as torch float64
+steps
+  1. AutoTorch: one pullback, transposed into a linear map
+evaluations of f: 1
+""",
+    ),
     "a product by differences of gradients": (
         lambda: explain(
             hvp, cubes, SecondOrder(AutoFiniteDifferences(method="central"), AutoTorch()), X, X

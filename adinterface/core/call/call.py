@@ -20,7 +20,6 @@ from ..contract.registry import REGISTRY
 from ..derive.primitives import Sampled
 from ..support.ambient import CORE, Origins, now, within
 from ..tree import (
-    DIFFERENTIATED,
     Owner,
     build_gradient,
     flatten_tree,
@@ -304,8 +303,6 @@ class Call(Sampled):
         """A tree like the value, of tuples of blocks; from rows of blocks."""
         aux, rows = part
         look_at_dense(self.plan.operator.name, "Jacobian", rows)
-        if aux.layout.structure is DIFFERENTIATED:
-            return self.blocks(rows[0])
         return build_gradient(aux.layout.structure, iter([*map(self.blocks, rows)]))
 
     def hessian(self, rows: Sequence[Sequence[Any]]) -> Any:
@@ -362,10 +359,7 @@ class Call(Sampled):
     def tangent(self, part: tuple[Aux, Sequence[Any]]) -> Any:
         """A tree like the value, None for a leaf without a derivative."""
         aux, native = part
-        results = self.all_to_user(native)
-        if aux.layout.structure is DIFFERENTIATED:
-            return results[0]
-        return build_gradient(aux.layout.structure, iter(results))
+        return build_gradient(aux.layout.structure, iter(self.all_to_user(native)))
 
     def warn_imprecise(self, accuracies: Sequence[Accuracy]) -> None:
         if any(leaf.doubtful for each in accuracies for leaf in each.leaves):

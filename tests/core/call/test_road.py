@@ -24,6 +24,7 @@ from adinterface import (
     jacobian,
     prepare,
     pushforward,
+    value_and_gradient,
 )
 
 X = np.linspace(0.5, 1.5, 4)
@@ -208,6 +209,15 @@ def test_random_keys_of_jax_are_compiled_once():
         key = jax.random.key(seed)
         assert_tree(fast(X, Constant(key)), gradient(noise, AutoJax(), X, Constant(key)), 1e-12)
     assert fast.specializations == 1
+
+
+def test_a_random_key_beside_the_value_leaves_compiled_code():
+    f = lambda x, key: (cubes(x), jax.random.split(key)[0])
+    fast = prepare(value_and_gradient, f, AutoJax(), X, Constant(jax.random.key(0)))
+    for seed in range(2):
+        key = jax.random.key(seed)
+        _, following = fast(X, Constant(key)).value
+        assert (following == jax.random.split(key)[0]).all()
 
 
 # Engines that compute on while the caller goes on

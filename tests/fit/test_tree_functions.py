@@ -4,6 +4,7 @@ matrix, other libraries.
 
 import dataclasses
 import math
+from collections import OrderedDict
 from typing import Any
 
 import jax
@@ -404,6 +405,7 @@ WRONG = {
         f"another tree, {n}": (lambda other=other: tree.add(AB, other), TreeError, f"tree 2{words}")
         for n, (other, words) in enumerate((
             ([1.0], " is a list, but the first tree has a dict there."),
+            (OrderedDict(a=1.0, b=2.0), " is a OrderedDict, but the first tree has a dict there."),
             ({"a": 1.0}, " has 1 children, but the first tree has 2 there."),
             ({"a": 1.0, "c": 2.0}, " has the keys 'a', 'c', but the first tree has 'a', 'b' there."),
             ({"a": "one", "b": [1.0]}, "['a'] is a str, but the first tree has a float there."),

@@ -6,19 +6,18 @@ import argparse
 import importlib
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
-from . import report
 from .checks import CHECKS
 from .installed import installed_backends
-from .runner import Run, Selection, backend_from, begun, is_function, matching, show
+from .report import write_json
+from .runner import Run, Selection, backend_from, is_function, matching, show
 from .scenario import Scenario
 from .scenarios.namespace import FUNCTIONS
 
 Writers = Mapping[str, tuple[Callable[[Run, Path], None], str]]
 #: What a run can be written as, by the name of the option: how, and what `--help` says.
-WRITERS: Writers = {"junit": (report.write_junit, "write a JUnit report")}
+WRITERS: Writers = {"json": (write_json, "write all outcomes")}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -55,21 +54,7 @@ def table(argv: list[str], catalogue: str = Selection.catalogue, writers: Writer
         )
         return 2
     selection = Selection(backends, scenarios, tuple(options.check), options.all, catalogue)
-    choice = {"scenario": options.scenario, "check": options.check, "all": options.all}
-    run = begun(selection)
-    path = options.json or options.resume
-    try:
-        if options.resume is not None and options.resume.exists():
-            run = report.read_json(options.resume, run, choice)
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
-    done = frozenset((outcome.backend, outcome.scenario) for outcome in run.outcomes)
-    file = report.JsonFile(path, run, choice) if path is not None else None
-    save = file.add if file is not None else lambda outcomes: None
-    show(replace(selection, done=done), run, jobs=options.jobs, limit=options.limit, save=save)
-    if file is not None:
-        file.close()
+    run = show(selection, jobs=options.jobs, limit=options.limit)
     for name, (write, _) in writers.items():
         path = getattr(options, name)
         if path is not None:
@@ -114,15 +99,6 @@ def _parser(writers: Writers) -> argparse.ArgumentParser:
         "--limit", type=float, metavar="SECONDS",
         help="give a scenario up after that time; it runs in a process of its own, whose crash is a failure, too",
     )  # fmt: skip
-    parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="write all outcomes, as they come"
-    )
-    parser.add_argument(
-        "--resume",
-        type=Path,
-        metavar="FILE",
-        help="go on from this JSON file of a run that was stopped",
-    )
     for name, (_, words) in writers.items():
         parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=words)
     parser.add_argument(

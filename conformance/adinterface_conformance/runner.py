@@ -1,11 +1,9 @@
-"""Runs the selected backends, scenarios and checks, in one or several processes, with live
-output.
-"""
+"""Runs the selected backends, scenarios and checks, in one or several processes, and reports."""
 
 from __future__ import annotations
 
 import ast
-import importlib.util
+import importlib
 import platform
 import re
 import time
@@ -26,12 +24,10 @@ from adinterface.tools.measured import label
 from .checks import CHECKS, Check
 from .outcome import Outcome, run_scenario
 from .processes import EndedError, results_of
+from .progress import progress
 from .scenario import Scenario
 from .scenarios.namespace import FUNCTIONS
 from .state import pair_of
-
-#: What is given the outcomes of each scenario.
-Save = Callable[[list[Outcome]], None]
 
 
 @dataclass
@@ -135,21 +131,13 @@ class Selection:
     #: The module whose `SCENARIOS` the names are of; the others are names of functions of the
     #: standard.
     catalogue: str = "adinterface_conformance.scenarios"
-    #: Backends and names that a run which is resumed has done.
-    done: frozenset[tuple[str, str]] = frozenset()
 
     def names(self, backend: AutoBackend) -> tuple[str, ...]:
-        """The remaining scenarios of a backend, without NumPy functions where the engine gives f
+        """The scenarios of a backend, without NumPy functions where the engine gives f
         NumPy arrays.
         """
-        where, checked = label(backend), has_namespace(backend)
-        return tuple(
-            [
-                name
-                for name in self.scenarios
-                if (where, name) not in self.done and (checked or not is_function(name))
-            ]
-        )
+        checked = has_namespace(backend)
+        return tuple([name for name in self.scenarios if checked or not is_function(name)])
 
     def wanted(self, check: Check) -> bool:
         return (
@@ -242,7 +230,7 @@ def run(
     With several jobs, or with a limit, in seconds for each scenario, other processes run the
     scenarios.
     """
-    start = time.perf_counter() - done.seconds
+    start = time.perf_counter()
     here = jobs == 1 and limit is None
     for name, outcomes in outcomes_of(selection) if here else _in_processes(selection, jobs, limit):
         done.outcomes.extend(outcomes)
@@ -280,93 +268,28 @@ def _versions(backends: Iterable[AutoBackend]) -> dict[str, str]:
 
 #: How many kinds of failures a report shows: one screen.
 KINDS = 6
-_COLUMNS = {"passed": "green", "known": "yellow", "failed": "red", "unexpected": "magenta"}
-
-
-def has_rich() -> bool:
-    """Whether rich is installed, for live tables; it is in the extra `conformance`."""
-    return importlib.util.find_spec("rich") is not None
-
-
-def _rich(module: str) -> Any:
-    """A module of the package that draws the table."""
-    return importlib.import_module(f"rich.{module}")
+_COLUMNS = ("passed", "known", "failed", "unexpected")
 
 
 def show(
-    selection: Selection,
-    done: Run | None = None,
-    *,
-    jobs: int = 1,
-    limit: float | None = None,
-    console: Any = None,
-    save: Save = lambda outcomes: None,
+    selection: Selection, done: Run | None = None, *, jobs: int = 1, limit: float | None = None
 ) -> Run:
-    """Run the selection with a live table and a progress bar; without rich, as plain text.
+    """Run the selection, and print the table and what is not green, by kind.
 
-    What is not green is told at the end, by kind.
-
-    done: the outcomes of a resumed run. save: called with the outcomes of each finished scenario.
+    done: an empty run by default.
     """
     done = done or begun(selection)
-    if console is None and not has_rich():
-        return _show_plainly(selection, done, jobs, limit, save)
-    console = console or _rich("console").Console()
-    progress_module, live = _rich("progress"), _rich("live")
-    text = _rich("text").Text
-    counts = {name: done.counts(name) for name in done.backends}
-    progress = progress_module.Progress(
-        progress_module.BarColumn(bar_width=40),
-        progress_module.MofNCompleteColumn(),
-        progress_module.TimeElapsedColumn(),
-        progress_module.TextColumn("{task.description}"),
-        console=console,
-    )
-    task = progress.add_task(
-        "", total=sum(len(selection.names(backend)) for backend in selection.backends)
-    )
-
-    def drawn() -> Any:
-        return _rich("console").Group(_table(counts), progress)
-
-    with live.Live(drawn(), console=console, refresh_per_second=8) as display:
+    total, count = sum(len(selection.names(backend)) for backend in selection.backends), 0
+    with progress(total) as update:
 
         def seen(name: str, outcomes: list[Outcome]) -> None:
-            save(outcomes)
-            for outcome in outcomes:
-                counts[outcome.backend][outcome.status] += 1
-            progress.update(task, advance=1, description=name)
-            display.update(drawn())
+            nonlocal count
+            count += 1
+            bad = sum(not each.good for each in done.outcomes)
+            update(count, f"{count} of {total} scenarios, {bad} failures")
 
         run(selection, done, jobs=jobs, limit=limit, seen=seen)
-        progress.update(task, description="")
-        display.update(drawn())
-    if not console.is_terminal:
-        console.print()  # the bar has no end of its line
-    for status, where, detail in _findings(done):
-        console.print(text.assemble((f"{status} ", _COLUMNS[status]), where), soft_wrap=True)
-        console.print(text(f"      {detail}"), soft_wrap=True)
-    for line in _ending(selection, done):
-        console.print(text(line), soft_wrap=True)
-    return done
-
-
-def _show_plainly(
-    selection: Selection, done: Run, jobs: int, limit: float | None, save: Save
-) -> Run:
-    """Plain lines: the progress, twenty times; then the table."""
-    total = sum(len(selection.names(backend)) for backend in selection.backends)
-    start, count = time.perf_counter(), 0
-
-    def seen(name: str, outcomes: list[Outcome]) -> None:
-        nonlocal count
-        count += 1
-        save(outcomes)
-        if count * 20 // total > (count - 1) * 20 // total:
-            print(f"{count}/{total} in {time.perf_counter() - start:.0f} s", flush=True)
-
-    run(selection, done, jobs=jobs, limit=limit, seen=seen)
-    rows = [("backend", *_COLUMNS)]
+    rows: list[tuple[str, ...]] = [("backend", *_COLUMNS)]
     rows += [(backend, *_cells(done.counts(backend))) for backend in done.backends]
     widths = [max(map(len, column)) for column in zip(*rows)]
     for name, *cells in rows:
@@ -380,16 +303,6 @@ def _show_plainly(
 
 def _cells(count: Counter[str]) -> list[str]:
     return [str(count[status]) if count[status] else "·" for status in _COLUMNS]
-
-
-def _table(counts: dict[str, Counter[str]]) -> Any:
-    table = _rich("table").Table(box=_rich("box").SIMPLE_HEAD, pad_edge=False)
-    table.add_column("backend")
-    for status, colour in _COLUMNS.items():
-        table.add_column(status, justify="right", style=colour)
-    for backend, count in counts.items():
-        table.add_row(backend, *_cells(count))
-    return table
 
 
 def _kinds(done: Run) -> list[list[Outcome]]:

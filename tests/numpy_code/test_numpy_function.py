@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import pytest
 import torch
-from backends_table import ENGINES, each_engine
+from backends_table import ENGINES
 
 from adinterface import (
     AutoFiniteDifferences,
@@ -171,15 +171,7 @@ COUNTED = {
 }
 
 
-@each_engine
-@pytest.mark.parametrize("f", COUNTED.values(), ids=COUNTED)
-def test_numpys_integers_count_as_pythons_do(f, backend):
-    x = np.array([[0.3, 1.7, 0.9], [2.2, 0.6, 1.1]])
-    plain, found = jacobian(f, AutoFiniteDifferences(), x), jacobian(numpy_function(f), backend, x)
-    np.testing.assert_allclose(found, plain, rtol=1e-7, atol=1e-7)
-
-
-N, B = np.array([0, 1, 2]), np.array([False, True, True])
+N = np.array([0, 1, 2])
 
 
 SORTED = {
@@ -191,12 +183,6 @@ SORTED = {
 }
 
 
-@each_engine
-@pytest.mark.parametrize("f", SORTED.values(), ids=SORTED)
-def test_any_kind_of_sorting(f, backend):
-    assert_same_jacobian(f, backend, np.array([1.3, -0.4, 2.2]))
-
-
 MASKED = {
     "without out": lambda x: np.where(x > 0, np.log(x, where=x > 0), 7.0),
     "with out": lambda x: np.log(x, out=np.zeros(3), where=x > 0),
@@ -206,13 +192,6 @@ MASKED = {
     "two arguments": lambda x: np.where(x > 0, np.divide(2.0, np.sqrt(np.abs(x)), where=x > 0), x),
     "two results": lambda x: np.where(x > 0, np.modf(x, where=[True, False, True])[0], 0.0),
 }
-
-
-@each_engine
-@pytest.mark.parametrize("f", MASKED.values(), ids=MASKED)
-@pytest.mark.filterwarnings("ignore:'where' used without 'out'")
-def test_a_ufunc_has_no_derivative_where_it_is_not_computed(f, backend):
-    assert_same_jacobian(f, backend, np.array([1.3, -0.4, 2.2]))
 
 
 LISTS = {
@@ -242,15 +221,6 @@ LISTS = {
 }
 
 
-@each_engine
-@pytest.mark.parametrize("f", LISTS.values(), ids=LISTS)
-# some bounds of clip are numbers of the array
-@pytest.mark.filterwarnings("ignore::adinterface.PrecisionWarning")
-def test_lists_and_tuples_stand_for_arrays(f, backend):
-    assert_same_jacobian(f, backend, X)
-
-
-MASK = np.array([True, False, True])
 OPERANDS = {
     "roll by an array of the engine": lambda x: np.roll(x, np.argmax(x)) * N,
     "roll by an array": lambda x: np.roll(x, np.array([1, 1])) * N,
@@ -267,23 +237,32 @@ OPERANDS = {
 }
 
 
-@pytest.mark.parametrize(
-    "backend", [*ENGINES.values(), AutoTorch(mode="forward")], ids=[*ENGINES, "torch forward"]
-)
-@pytest.mark.parametrize("f", OPERANDS.values(), ids=OPERANDS)
-def test_operands_of_any_kind(f, backend):
-    assert_same_jacobian(f, backend, X)
-
-
 INDICES = {
     "an empty ellipsis": (np.s_[None, [0, 1], ..., 0], (3, 1)),
     "an empty ellipsis between masks": (np.s_[[True, False, True], ..., [0, 1]], (3, 2)),
     "an ellipsis": (np.s_[[0, 1], ..., [1]], (3, 2, 2)),
 }
 
+X2, X3 = np.array([[0.3, 1.7, 0.9], [2.2, 0.6, 1.1]]), np.array([1.3, -0.4, 2.2])
+#: Where each table is tried: NumPy's integers count as Python's do, any kind of sorting, a ufunc has
+#: no derivative where it is not computed, lists and tuples stand for arrays.
+TRIED = [
+    *[pytest.param(f, X2, id=name) for name, f in COUNTED.items()],
+    *[pytest.param(f, X3, id=name) for name, f in (SORTED | MASKED).items()],
+    *[pytest.param(f, X, id=name) for name, f in (LISTS | OPERANDS).items()],
+    *[
+        pytest.param(lambda x, at=at: x[at], np.arange(1.0, 1 + np.prod(shape)).reshape(shape), id=name)
+        for name, (at, shape) in INDICES.items()
+    ],
+]  # fmt: skip
 
-@each_engine
-@pytest.mark.parametrize(("index", "shape"), INDICES.values(), ids=INDICES)
-def test_arrays_beside_an_ellipsis_index_as_numpys(index, shape, backend):
-    x = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
-    assert_same_jacobian(lambda x: x[index], backend, x)
+
+@pytest.mark.parametrize(
+    "backend", [*ENGINES.values(), AutoTorch(mode="forward")], ids=[*ENGINES, "torch forward"]
+)
+@pytest.mark.parametrize(("f", "x"), TRIED)
+# some bounds of clip are numbers of the array
+@pytest.mark.filterwarnings("ignore::adinterface.PrecisionWarning")
+@pytest.mark.filterwarnings("ignore:'where' used without 'out'")
+def test_values_and_derivatives_are_numpys(f, x, backend):
+    assert_same_jacobian(f, backend, x)

@@ -42,6 +42,10 @@ class Mixed(nn.Module):
         self.act = torch.tanh
 
 
+class Own(nn.Linear):
+    """A class of its own."""
+
+
 def _hook(*_):
     return None
 
@@ -69,6 +73,9 @@ def _tie(module):
 CHANGES = {
     "new parameter": lambda m: m.register_parameter("extra", nn.Parameter(torch.ones(1))),
     "removed parameter": lambda m: delattr(m, "scale"),
+    "renamed parameter": lambda m: m.register_parameter("other", m._parameters.pop("scale")),
+    "renamed submodule": lambda m: m.add_module("third", m._modules.pop("second")),
+    "submodule of a subclass": _replace("first", lambda: Own(2, 3)),
     "re-tied": _tie,
     "new submodule": lambda m: m.add_module("extra", nn.ReLU()),
     "removed submodule": lambda m: delattr(m, "second"),

@@ -132,10 +132,6 @@ class BatchedRow(OperatorRow):
     def made_of(self) -> tuple[Any, Any, dict[str, Any]]:
         return batched, self.inner, {"randomness": self.randomness}
 
-    @property
-    def title(self) -> str:
-        return f"batched({self.name})"
-
 
 #: The facts that a batched operator shares with the operator itself.
 _SAME = ("name", "forms", "result", "output", "order", "of_complex", "takes", "directions")
@@ -203,7 +199,6 @@ def _for_entries(
         for n, array in zip(slots, arrays):
             values[n] = array
         one = Call(plan, call.f, call.values, values)
-        one.owns_leaves = False  # shared values are used again for the next entry
         return compute(one, arrays[: len(leaves)], arrays[len(slots) :])
 
     beside = [call.entered[n] for n in passed]

@@ -8,11 +8,12 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from .._trees import along, flatten_tree, rebuild
 from ..core.contract.errors import ConversionError, NotDifferentiableError, TreeError
 from ..core.contract.library import PYTHON, Library
 from ..core.contract.nodes import Around
 from ..core.contract.registry import REGISTRY
-from ..core.tree import along, flatten, flatten_tree, handler_of, rebuild
+from ..core.tree import flatten, handler_of
 from ..core.tree.structures import Leaf, Marker, build_gradient
 
 T = TypeVar("T")

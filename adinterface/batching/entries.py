@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._trees import structure_key
 from ..core.call.call import Call
 from ..core.call.output import ALONE, OutputLayout
 from ..core.contract.arrays import full_like, library_of
@@ -14,7 +15,6 @@ from ..core.contract.backend import Arrays, Aux, Backend, Randomness
 from ..core.contract.errors import BackendError, OutputError
 from ..core.derive.basis import SEED_BYTES, stack_of, zero_entry
 from ..core.support.record import note_step
-from ..core.tree import structure_key
 
 #: Tuples and lists of native arrays and `Aux`.
 Results = Any

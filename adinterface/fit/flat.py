@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._trees import flatten_tree
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import ConversionError
 from ..core.contract.nodes import NodeType
@@ -18,7 +19,7 @@ from ..core.operators.jacobian import value_and_jacobian
 from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.run import resolved
 from ..core.support.ambient import CORE, Doubt, now, within
-from ..core.tree import flatten_tree, handler_of
+from ..core.tree import handler_of
 from ..core.tree.structures import Constant
 from ..sparse.auto import AutoSparse
 from .evaluate import AT_EACH_POINT, EVALUATE

@@ -1,7 +1,8 @@
 """What engines may import: trees, for their optimisers and for objects that f may write to."""
 
+from .._trees import flatten_tree
 from ..core.call.output import check_scalar, scalar_and_rest
-from ..core.tree import flatten_tree, handler_of
+from ..core.tree import handler_of
 from ..core.tree.structures import CONSTANT, Leaf, Node, Static, Structure, is_stateful
 from ..tree.algebra import like
 from .parameters import Parameters, each_constant, one_gradient, require_floats, stateful_type

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._trees import along
 from ..core.contract.errors import NotDifferentiableError, TreeError
 from ..core.contract.library import NUMPY, PYTHON, Library
-from ..core.tree import along, build_gradient
+from ..core.tree import build_gradient
 from ..core.tree.recognition import handler_of
 from ..core.tree.structures import Leaf
 from ..tree.mapping import is_complex, require_leaf, require_like, require_shape

@@ -13,19 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from .._trees import Fits, along, flatten_tree, rebuild
 from ..core.contract.errors import NotDifferentiableError, TreeError
 from ..core.contract.library import PYTHON, Library, complex_of, widest
 from ..core.contract.nodes import NodeType
-from ..core.tree import (
-    Structure,
-    along,
-    count_leaves,
-    flatten_tree,
-    handler_of,
-    is_promoted,
-    rebuild,
-)
-from ..core.tree.matching import Fits
+from ..core.tree import Structure, count_leaves, handler_of, is_promoted
 from ..core.tree.structures import Constant, Leaf, is_stateful
 from ..tree.mapping import precision, require_leaf, require_like
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from .._trees import flatten_tree, rebuild
 from ..core.contract.auto import AutoBackend
 from ..core.contract.library import PYTHON
 from ..core.contract.registry import REGISTRY
@@ -13,7 +14,6 @@ from ..core.contract.tracing import untraced
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.second_order import first_order
-from ..core.tree import flatten_tree, rebuild
 from ..core.tree.structures import Constant, Marker
 from ..tree.algebra import like
 from ..tree.mapping import map, require_leaf

@@ -157,9 +157,9 @@ def _wrapped(leaf: Leaf, writing: bool) -> Any:
         return captured(array)
     if type(array) is not NumpyArray:
         return array
-    if array.ndim or _is_one_of(leaf.value, now().origins.arrays):
+    if array.ndim:
         array.origin = ARGUMENT
-    elif _is_one_of(leaf.value, now().origins.numbers):
+    elif _is_one_of(leaf.value, now().numbers):
         array.origin = OF_PYTHON
     return array
 

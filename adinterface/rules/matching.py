@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .._trees import structure_key
 from ..core.contract.arrays import library_of_array
 from ..core.contract.errors import RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, dtype_kind, width
@@ -18,7 +19,6 @@ from ..core.tree import (
     Structure,
     handler_of,
     stood_for,
-    structure_key,
 )
 from .definition import Definition
 

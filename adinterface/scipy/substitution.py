@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from .._closures import captured_values, copied
 from ..core.contract.library import Library
-from ..core.support.closures import captured_values, copied
 from ..core.tree import handler_of
 from ..numpy_code.array import NumpyArray
 from .dispatch import is_native

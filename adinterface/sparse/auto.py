@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
-from ..core.contract.auto import AutoBackend, MatrixBackend, require_backend, wrong_option
+from ..core.contract.auto import AutoBackend, MatrixBackend, require_backend, require_option
 from .pattern import SparsityPattern
 
 
@@ -52,14 +52,11 @@ class AutoSparse(MatrixBackend):
             object.__setattr__(self, "pattern", SparsityPattern(self.pattern))
         for name, known in _OPTIONS.items():
             value = getattr(self, name)
-            if not any(
+            holds = any(
                 value is option or (isinstance(value, str) and value == option) for option in known
-            ):
-                options = ", ".join(map(repr, known[:-1]))
-                has_type = isinstance(value, str) or any(
-                    type(value) is type(option) for option in known
-                )
-                raise wrong_option(self, name, f"{options} or {known[-1]!r}", has_type)
+            )
+            options = ", ".join(map(repr, known[:-1]))
+            require_option(self, name, holds, f"{options} or {known[-1]!r}")
 
 
 _OPTIONS: dict[str, tuple[Any, ...]] = {

@@ -290,10 +290,9 @@ class SparseDerivative:
                 f" {sum(heights)} outputs and {sum(widths)} inputs. A pattern has a row for each"
                 " number in the result and a column for each in the arguments."
             )
-        self.results, self.dtypes = (
-            results,
-            [[block_dtype(backend, y, x) for x in leaves] for y in outputs],
-        )
+        dtypes = [library_of(backend, x).dtype(x) for x in leaves]
+        self.results = results
+        self.dtypes = [[block_dtype(of_y, of_x) for of_x in dtypes] for _, of_y in results]
         self.layout = BlockLayout(coloured.pattern, coloured.colouring, heights, widths)
         return self.layout
 
@@ -440,7 +439,7 @@ class SparseDerivative:
         if result is None:
             return hessian
         value = call.value((aux.arrays[:1], Aux(aux.arrays[1:], aux.layout)))
-        return result(value, call.gradients(outputs)[0], hessian)  # type: ignore[call-arg]
+        return result(value, call.gradients(outputs), hessian)  # type: ignore[call-arg]
 
 
 class _AnotherColouring(Exception):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._trees import along, flatten_tree
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.errors import BackendError
 from ..core.contract.library import NUMPY, PYTHON
@@ -14,7 +15,7 @@ from ..core.contract.registry import auto_class
 from ..core.operators.gradient import ValueAndGradient, gradient, value_and_gradient
 from ..core.operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
 from ..core.operators.prepare import prepare
-from ..core.tree import Constant, along, build_gradient, flatten_tree
+from ..core.tree import Constant, build_gradient
 
 Pick = Callable[[tuple[Any, ...]], Any]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from .._closures import copied
 from ..core.contract.library import PYTHON, Library, dtype_kind, epsilon
 from ..core.contract.nodes import NodeType
-from ..core.support.closures import copied
 from ..core.tree import (
     CONSTANT,
     DIFFERENTIATED,

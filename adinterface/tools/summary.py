@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tree.matching import flatten_tree
+from .._trees import flatten_tree
 from ..core.tree.structures import DIFFERENTIATED
 from .numbers import widened
 

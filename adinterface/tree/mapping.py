@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .._trees import along, flatten_tree, rebuild, structure_key
 from ..core.contract.errors import TreeError
 from ..core.contract.library import NUMPY, PYTHON, Library, dtype_kind
 from ..core.contract.tracing import untraced
-from ..core.tree.matching import along, flatten_tree, rebuild, structure_key
 from ..core.tree.recognition import handler_of
 from ..core.tree.structures import DIFFERENTIATED, Leaf, Static, Structure, count_leaves
 

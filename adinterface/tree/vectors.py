@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from .._trees import along, flatten_tree, rebuild
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import ConversionError, TreeError
 from ..core.contract.library import NUMPY, PYTHON, Library, complex_of, dtype_kind, widest
 from ..core.contract.registry import backend_class, find
 from ..core.contract.tracing import untraced
-from ..core.tree.matching import along, flatten_tree, rebuild
 from ..core.tree.structures import Leaf
 from .mapping import require_leaf
 

@@ -136,7 +136,8 @@ class FiniteDifferencesBackend(Backend):
         """A block like the output, or for a gradient like the leaf; in the leaf's dtype."""
         if type(leaf) is np.ndarray and type(output) is np.float64 and leaf.dtype is block.dtype:
             return block
-        library, dtype = library_of(self, leaf), block_dtype(self, output, leaf)
+        library = library_of(self, leaf)
+        dtype = block_dtype(library_of(self, output).dtype(output), library.dtype(leaf))
         like = leaf if block.shape == library.shape(leaf) else output
         library = library_of(self, like)
         return library.asarray(

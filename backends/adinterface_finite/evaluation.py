@@ -59,7 +59,7 @@ class FlatEvaluations(Evaluations):
         self.side_inputs = (*leaves, *function.side_inputs)
         function = function.repeated()
         #: The function at the point, and elsewhere.
-        self.there, self.elsewhere = function, function.elsewhere
+        self.there, self.elsewhere = function, function.elsewhere()
         hold = function_of_extension("Hold") or _NothingIgnored
         #: Evaluates f with the values that it ignores.
         # no other evaluation may notice it
@@ -162,7 +162,7 @@ class FlatEvaluations(Evaluations):
                     layout = self.base()[1].layout
                     if function is not self.elsewhere or layout is None:
                         raise
-                    hold.place, function = 0, self.elsewhere.floating(layout)
+                    hold.place, function = 0, self.elsewhere.elsewhere(layout)
                     found.append(vector(*function(*leaves)))
         return found
 
@@ -172,7 +172,7 @@ class FlatEvaluations(Evaluations):
 
         from adinterface.batching.for_engines import Outside, Task, run_all
 
-        floating, points = self.elsewhere.floating(self.base()[1].layout), list(points)
+        floating, points = self.elsewhere.elsewhere(self.base()[1].layout), list(points)
         tasks = [Task(_noting, floating.task(leaves)) for leaves in points]
         # Other processes cannot take a derivative of f as a function; its own evaluations of f go
         # to the workers.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
 from types import ModuleType
@@ -25,7 +25,6 @@ from adinterface.core.contract import (
     Loops,
     Scoping,
     ToLeaf,
-    ToLeaves,
     any_wide,
     as_it_is,
     dtype_kind,
@@ -169,16 +168,11 @@ class JaxLibrary(Library):
             return _own_numbers(example.dtype)
         if type(example) is float:
             return _to_float
-        return _own_numbers_of_any_dtype if source is NUMPY and example is None else None
-
-    def to_leaves(self, examples: Sequence[Any], sources: Sequence[Library]) -> ToLeaves | None:
-        if examples[0] is None:
-            return _all_untraced if sources[0] is self else None
-        if any(source is not self for source in sources) or any(
-            isinstance(x, jax.core.Tracer) for x in examples
-        ):
-            return None
-        return _own_arrays(examples)
+        if example is None and source is NUMPY:
+            return _own_numbers_of_any_dtype
+        if example is None and source is self:
+            return _untraced
+        return _own_array(example) if type(example) is ArrayImpl else None
 
     def namespace(self, x: Any) -> ModuleType:
         return namespace
@@ -240,11 +234,10 @@ def _own_numbers_of_any_dtype(result: Any, occupied: set[int]) -> Any:
     return np.array(result) if type(result) is ArrayImpl else None
 
 
-def _all_untraced(results: Sequence[Any], occupied: set[int]) -> Sequence[Any] | None:
-    return results if _CONCRETE.issuperset(map(type, results)) else None
+def _untraced(result: Any, occupied: set[int]) -> Any:
+    return result if type(result) is ArrayImpl else None
 
 
-_CONCRETE = frozenset({ArrayImpl})
 _double = struct.Struct("=d").unpack
 
 
@@ -257,19 +250,20 @@ def _to_float(result: Any, occupied: set[int]) -> Any:
         return np.asarray(result).item()
 
 
-def _own_arrays(examples: Sequence[Any]) -> ToLeaves:
-    classes, known = [ArrayImpl] * len(examples), [*map(_sharding, examples)]
+def _own_array(example: Any) -> ToLeaf:
+    known = _sharding(example)
 
-    def to_leaf(results: Sequence[Any], occupied: set[int]) -> Sequence[Any] | None:
+    def to_leaf(result: Any, occupied: set[int]) -> Any:
         nonlocal known
-        if [*map(type, results)] != classes:
+        if type(result) is not ArrayImpl:
             return None
-        result = [*map(_sharding, results)]
-        if result != known:
-            return None
-        # compiled code returns the same objects again, and comparing others takes longer
-        known = result
-        return results
+        sharding = _sharding(result)
+        if sharding is not known:
+            if sharding != known:
+                return None
+            # compiled code returns the same objects again, and comparing others takes longer
+            known = sharding
+        return result
 
     return to_leaf
 

@@ -422,7 +422,7 @@ def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
         return leaves
     try:
         if not owned:
-            return marked(map(_REQUIRE, leaves if function.owns_leaves else map(_DETACH, leaves)))
+            return marked(map(_REQUIRE, map(_DETACH, leaves)))
     except RuntimeError:
         # torch refuses inference tensors, and takes a microsecond for the question
         pass

@@ -295,7 +295,7 @@ def _on_its_memory(x: np.ndarray[Any, Any], occupied: set[int]) -> torch.Tensor:
     except ValueError:
         # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
         tensor = TORCH.asarray(x)
-    return _dense_outside_inference(tensor, occupied)
+    return _dense_as_it_is(outside_inference(tensor), occupied)
 
 
 def _own(x: torch.Tensor, occupied: set[int]) -> Any:

@@ -144,10 +144,6 @@ _NOT = "The argument `backend` must be a backend, not "
 _ORDER = f". The order of arguments is operator(f, backend, *args), all by position. {_PASS}"
 _CALLED = "Pass the function itself, without calling it: f, not f(x)."
 _F = "gradient: f must be a function, but is "
-_OPTION = (
-    "AutoOption(fast=False, weights=[1]): options must be hashable (unhashable type: 'list'). Pass"
-    " a tuple for a list, say."
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,9 +167,6 @@ rows(
     class_of_all=(lambda b: gradient(square, AutoBackend, X), f"{_NOT}{AutoBackend!r}{_ORDER}"),
     backend_is_None=(lambda b: gradient(square, None, X), f"{_NOT}None{_ORDER}"),
     a_long_backend=(lambda b: gradient(square, list(range(200)), X), f"{_NOT}a list{_ORDER}"),
-    an_option_without_hash=(lambda b: hessian(square, AutoOption(weights=[1]), 2.0), _OPTION),
-    an_option_without_hash_inside=(lambda b: gradient(square, AutoFiniteDifferences(native=AutoOption(weights=[1])), 2.0),
-     f"AutoFiniteDifferences(native={_OPTION[:35]}){_OPTION[35:]}"),
     a_backend_inside=(lambda b: AutoFiniteDifferences(native="jax"),
      "AutoFiniteDifferences: native must be a backend, not 'jax'. Pass an..."),
     a_class_inside=(lambda b: AutoFiniteDifferences(native=AutoJax), "...AutoJax'>. Write AutoJax()."),
@@ -196,12 +189,7 @@ rows(
     TypeError, "finite",
     backend_as_a_keyword=(lambda b: gradient(square, backend=b), "...missing ... required positional argument..."),
     f_alone=(lambda b: gradient(square), "...missing ... required positional argument..."),
-    mode_of_a_type=(lambda b: AutoTorch(mode=True), "AutoTorch: mode must be 'forward', 'reverse' or None, not True."),
-    chunks_of_a_type=(lambda b: AutoJax(chunk_size=True), "AutoJax: chunk_size must be a positive int or None, not True."),
-    switch=(lambda b: AutoJax("reverse", "x"), "AutoJax: jit must be True or False, not 'x'."),
-    switch_of_another=(lambda b: AutoOption("x"), "AutoOption: fast must be True or False, not 'x'."),
-    unknown_option=(lambda b: AutoJax(foo=1), "AutoJax has no option 'foo'. Its options are: mode, jit, chunk_size, ..."),
-    mode_of_differences=(lambda b: AutoFiniteDifferences(mode=None), "AutoFiniteDifferences has no option 'mode'..."),
+    unknown_option=(lambda b: AutoJax(foo=1), "...unexpected keyword argument 'foo'"),
     f_is_a_value=(lambda b: gradient(square(X), b, X), f"{_F}a numpy array of dtype float64 and shape (). {_CALLED}"),
     f_is_a_float=(lambda b: gradient(2.5, b, X), f"{_F}the float 2.5. {_CALLED}"),
     f_is_gradients=(lambda b: gradient(gradient(square, b, X), b, X), f"{_F}a tuple. {_CALLED}"),
@@ -218,6 +206,10 @@ rows(
 rows(
     ValueError, "finite",
     mode=(lambda b: AutoJax(mode="backward"), "AutoJax: mode must be 'forward', 'reverse' or None, not 'backward'."),
+    mode_of_a_type=(lambda b: AutoTorch(mode=True), "AutoTorch: mode must be 'forward', 'reverse' or None, not True."),
+    chunks_of_a_type=(lambda b: AutoJax(chunk_size=True), "AutoJax: chunk_size must be a positive int or None, not True."),
+    switch=(lambda b: AutoJax("reverse", "x"), "AutoJax: jit must be True or False, not 'x'."),
+    switch_of_another=(lambda b: AutoOption("x"), "AutoOption: fast must be True or False, not 'x'."),
     chunks=(lambda b: AutoTorch(chunk_size=0), "AutoTorch: chunk_size must be a positive int or None, not 0."),
     axis_of_a_box=(lambda b: cumulated(), "cumulative_sum needs an axis for an array of more than one dimension."),
 )  # fmt: skip
@@ -226,31 +218,34 @@ _LIMITS, _NOISE = (
     "(lowest, highest), each a number or None",
     "a number that is not negative, or (relative, absolute)",
 )
-_EXECUTOR = "executor must be something that evaluations can be handed to, not"
+_EXECUTOR = (
+    "executor must be an executor such as ThreadPoolExecutor(4), or a function that maps as map does,"
+    " not"
+)
 _OPTIONS = (
-    (ValueError, {"method": "secant"}, f"method must be one of {_METHODS}, not 'secant'."),
-    (ValueError, {"order": 4}, "order goes with fixed steps; 'adaptive' chooses its own. Leave it out."),
-    (ValueError, {"method": "central", "order": 3}, "order must be an even number from 2 to 12 for 'central', not 3."),
-    (ValueError, {"method": "forward", "order": 0}, "order must be a number from 1 to 12 for 'forward', not 0."),
-    (ValueError, {"scale": -1.0}, "scale must be a positive number or None, not -1.0."),
-    (ValueError, {"step": 0.0}, "step must be a positive number or None, not 0.0."),
-    (ValueError, {"step": np.inf}, "step must be a positive number or None, not inf."),
-    (ValueError, {"max_evaluations": 3}, "max_evaluations must be an int of at least 4, not 3."),
-    (ValueError, {"bounds": (1, 0)}, f"bounds must be {_LIMITS}, not (1, 0)."),
-    (ValueError, {"noise": -1e-3}, f"noise must be {_NOISE}, not -0.001."),
-    (TypeError, {"method": 3}, f"method must be one of {_METHODS}, not 3."),
-    (TypeError, {"method": "central", "order": 2.0}, "order must be an even number from 2 to 12 for 'central', not 2.0."),
-    (TypeError, {"step": "x"}, "step must be a positive number or None, not 'x'."),
-    (TypeError, {"scale": True}, "scale must be a positive number or None, not True."),
-    (TypeError, {"max_evaluations": 10.0}, "max_evaluations must be an int of at least 4, not 10.0."),
-    (TypeError, {"bounds": 3}, f"bounds must be {_LIMITS}, not 3."),
-    (TypeError, {"bounds": ("0", 1)}, f"bounds must be {_LIMITS}, not ('0', 1)."),
-    (TypeError, {"noise": "x"}, f"noise must be {_NOISE}, not 'x'."),
-    (TypeError, {"executor": 4}, f"{_EXECUTOR} 4. Pass an executor of..."),
-    (TypeError, {"executor": Executor}, f"{_EXECUTOR} <c..."),
+    ({"method": "secant"}, f"method must be one of {_METHODS}, not 'secant'."),
+    ({"order": 4}, "order goes with fixed steps; 'adaptive' chooses its own. Leave it out."),
+    ({"method": "central", "order": 3}, "order must be an even number from 2 to 12 for 'central', not 3."),
+    ({"method": "forward", "order": 0}, "order must be a number from 1 to 12 for 'forward', not 0."),
+    ({"scale": -1.0}, "scale must be a positive number or None, not -1.0."),
+    ({"step": 0.0}, "step must be a positive number or None, not 0.0."),
+    ({"step": np.inf}, "step must be a positive number or None, not inf."),
+    ({"max_evaluations": 3}, "max_evaluations must be an int of at least 4, not 3."),
+    ({"bounds": (1, 0)}, f"bounds must be {_LIMITS}, not (1, 0)."),
+    ({"noise": -1e-3}, f"noise must be {_NOISE}, not -0.001."),
+    ({"method": 3}, f"method must be one of {_METHODS}, not 3."),
+    ({"method": "central", "order": 2.0}, "order must be an even number from 2 to 12 for 'central', not 2.0."),
+    ({"step": "x"}, "step must be a positive number or None, not 'x'."),
+    ({"scale": True}, "scale must be a positive number or None, not True."),
+    ({"max_evaluations": 10.0}, "max_evaluations must be an int of at least 4, not 10.0."),
+    ({"bounds": 3}, f"bounds must be {_LIMITS}, not 3."),
+    ({"bounds": ("0", 1)}, f"bounds must be {_LIMITS}, not ('0', 1)."),
+    ({"noise": "x"}, f"noise must be {_NOISE}, not 'x'."),
+    ({"executor": 4}, f"{_EXECUTOR} 4."),
+    ({"executor": Executor}, f"{_EXECUTOR} <c..."),
 )  # fmt: skip
-for _n, (_cls, _options, _words) in enumerate(_OPTIONS):
-    rows(_cls, "finite", **{f"option_{_n}_{[*_options][-1]}": (
+for _n, (_options, _words) in enumerate(_OPTIONS):
+    rows(ValueError, "finite", **{f"option_{_n}_{[*_options][-1]}": (
         lambda b, options=_options: AutoFiniteDifferences(**options), f"AutoFiniteDifferences: {_words}",
     )})  # fmt: skip
 rows(
@@ -351,8 +346,6 @@ _LIST = (
 rows(
     TypeError, EVERY,
     gradient_as_an_array=(lambda b: gradient(square, b, X) / 2, "...tuple..."),
-    pullback_called=(lambda b: pullback(square, b, X)(1.0), "...pullback returns (value, back)...value, back = pullback..."),
-    linearize_called=(lambda b: linearize(square, b, X)(X), "...value, push = linearize..."),
     list_times_itself=(lambda b: gradient(square, b, [1.0, 2.0]), _LIST),
     index_of_lists=(lambda b: gradient(lambda x: x[0, 1], b, [[1.0, 2.0], [3.0, 4.0]]), _LIST),
     a_tuple=(lambda b: gradient(lambda x: 2.0 * x, b, (1.0, 2.0)),
@@ -625,7 +618,6 @@ def tangent(**changes):
 
 _ZERO, _OTHER = "or None for zero, not", "has another structure than the cotangent must have:"
 _NARROWED = "must have dtype float32, not float64, which would be narrowed."
-_TOO_LARGE = " has an integer that is too large for dtype float64."
 _STACK = "the {}: a stack needs at least one array with a leading axis."
 rows(TreeError, EVERY, **{
     f"cotangent_{name}": (lambda b, wrong=wrong: pullback(forms, b, X, 2.0).back(wrong), f"cotangent{words}")
@@ -667,8 +659,6 @@ rows(TreeError, EVERY, **{
         ("for_a_Constant_argument", X, " is a Constant, so the tangent must be None there, not a numpy array of dtype "
         "float64 and shape (2,).",
          "tangents[1]", lambda b, v: linearize(product, b, X, Constant(X)).push(X, v)),
-        ("too_large", 10**400, _TOO_LARGE,
-         "tangents[0]", lambda b, v: pushforward(lambda x: x**3, b, (2.0,), (v,))),
     )
 })  # fmt: skip
 _COUNT = (
@@ -687,7 +677,6 @@ rows(
     tangent_before_f=(lambda b: hvp(never, b, X, np.ones(3)), "v must have shape (2,), not (3,)."),
     wide_cotangent=(lambda b: pullback(lambda x: x * 2, b, X.astype("f4")).back(ONES), f"cotangent {_NARROWED}"),
     wide_tangent=(lambda b: pushforward(lambda x: x * 2, b, (torch.ones(2),), (ONES,)), f"tangents[0] {_NARROWED}"),
-    large_cotangent=(lambda b: pullback(lambda x: x**3, b, 2.0).back(10**400), f"cotangent{_TOO_LARGE}"),
     stacks_of_two_lengths=(lambda b: linearize(product, b, X, 2.0).push.stacked(np.ones((2, 2)), np.ones(4)),
      "tangents[1] must be a stack of shape (2,), not (4,)."),
     stack_of_nothing=(lambda b: linearize(product, b, X, 2.0).push.stacked(None, None), _STACK.format("tangent")),
@@ -719,10 +708,7 @@ def nested(layout=torch.strided):
         return torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=layout)
 
 
-_LARGE = (
-    "An integer argument has 1,329 bits, too many for a float, as which it would be differentiated."
-    " Wrap it in Constant(...)."
-)
+_LARGE = "int too large to convert to float"
 _SPARSE = (
     "A torch tensor has layout torch.{}; pass x.to_dense(). AutoTorch() takes it in a"
     " Constant(...)."
@@ -736,8 +722,7 @@ _LACKS = "{} has no {}, and nothing is narrowed silently. Convert the leaf yours
     "complex64, complex128, or use AutoFiniteDifferences(), which keeps every dtype."  # fmt: skip
 _LONG = np.dtype(np.longdouble)
 rows(
-    ConversionError, EVERY, large_integer=(lambda b: gradient(product, b, 10**400, 2.0), _LARGE),
-    large_integer_prepared=(lambda b: prepare(gradient, square, b, 3)(10**400), _LARGE),
+    ConversionError, EVERY,
     sparse_tensor=(lambda b: gradient(never, b, sparse()), _SPARSE.format("sparse_coo")),
     sparse_in_a_tree=(lambda b: gradient(never, b, {"k": [sparse(torch.sparse_csr)]}), _SPARSE.format("sparse_csr")),
     nested_tensor=(lambda b: gradient(never, b, nested()), _NESTED),
@@ -910,7 +895,11 @@ _FIELD = "{} is an attribute that is not a field but holds a floating array, whi
     "it as a field, " \
     "mark it static with field(metadata={{'static': True}}), register the class with register_node, or wrap the object in " \
     "Constant(...)."  # fmt: skip
-_NO_END = "... itself, so there is no end to it. Leave such a reference out, or hold a weakref.ref."
+_NO_END = (
+    "{} contains itself, or is nested deeper than Python's recursion limit lets it be taken apart."
+    " Leave out a reference to a parent, or hold a weakref.ref; put the levels of a deep tree into a"
+    " list."
+)
 _SUBCLASS = (
     "a subclass of numpy.ndarray whose meaning an engine would drop. Pass numpy.asarray(x),"
     " wrap it in Constant(...), or register the class with register_node."
@@ -949,7 +938,7 @@ rows(
     deque=(lambda b: gradient(never, b, X, collections.deque([X])),
      "args[1] is a collections.deque, ... Pass list(x), in Constant(...) if it is not differentiated."),
     namespace=(lambda b: gradient(never, b, types.SimpleNamespace(w=X)),
-     "...Register the class with register_node(SimpleNamespace, fields=['w']), or wrap it in Constant(...)."),
+     "...Register the class with register_node(SimpleNamespace, fields=['w']), make it a dataclass, or wrap it in Constant(...)."),
     beside_the_fields=(lambda b: gradient(never, b, [attribute_beside_the_fields()]), _FIELD.format("Plain.cache['a'][0]")),
     objects=(lambda b: gradient(never, b, [np.array([1.0, None])]), f"args[0][0] is a NumPy array of object dtype, {_DTYPE}"),
     structured=(lambda b: gradient(never, b, np.zeros(2, [("a", int), ("b", [("c", "c8")])])),
@@ -963,22 +952,16 @@ rows(
 )  # fmt: skip
 rows(
     TreeError, EVERY,
-    knot=(lambda b: prepare(gradient, len, b, knot(X)), f"args[0][1] is args[0]{_NO_END[3:]}"),
-    knot_in_a_Constant=(lambda b: gradient(len, b, 1.0, Constant({"k": knot()})), f"args[1]['k'][0] is args[1]['k']{_NO_END}"),
-    knot_in_a_keyword=(lambda b: gradient(len, b, 1.0, k=knot()), f"k[0] is k{_NO_END}"),
-    knot_of_f=(lambda b: pullback(lambda x: [x, knot()], b, 1.0), f"the result of f[1][0] is the result of f[1]{_NO_END}"),
-    knot_in_a_cotangent=(lambda b: pullback(lambda x: [x, x], b, X).back(knot(X)), f"cotangent[1]... is cotangent{_NO_END}"),
+    knot=(lambda b: prepare(gradient, len, b, knot(X)), _NO_END.format("args[0]")),
+    knot_in_a_Constant=(lambda b: gradient(len, b, 1.0, Constant({"k": knot()})), _NO_END.format("args[1]")),
+    knot_in_a_keyword=(lambda b: gradient(len, b, 1.0, k=knot()), _NO_END.format("k")),
+    knot_of_f=(lambda b: pullback(lambda x: [x, knot()], b, 1.0), _NO_END.format("the result of f")),
 )  # fmt: skip
-_DEEP = (
-    "{} is nested {} levels deep, deeper than Python's recursion limit lets it be taken apart..."
-)
 rows(
     TreeError, "finite",
-    knot_of_dataclasses=(lambda b: gradient(len, b, linked()), f"args[0].b.b[0] is args[0]{_NO_END}"),
-    too_deep=(lambda b: gradient(len, b, nest(20_000)), _DEEP.format("args[0]", "20,000")),
-    too_deep_in_a_Constant=(lambda b: prepare(gradient, len, b, 1.0, Constant(nest(20_000))), _DEEP.format("args[1]", "20,000")),
-    too_deep_a_result=(lambda b: pullback(lambda x: [nest(20_000)], b, 1.0), _DEEP.format("the result of f", "20,001")),
-    knot_to_fit=(lambda b: minimize(len, TORCH, knot(X)), f"the tree[1] is the tree{_NO_END}"),
+    knot_of_dataclasses=(lambda b: gradient(len, b, linked()), _NO_END.format("args[0]")),
+    too_deep=(lambda b: gradient(len, b, nest(20_000)), _NO_END.format("args[0]")),
+    knot_to_fit=(lambda b: minimize(len, TORCH, knot(X)), _NO_END.format("the tree")),
 )  # fmt: skip
 rows(
     RecursionError, "finite",
@@ -1094,7 +1077,7 @@ rows(TreeError, "finite", **{
     ("keys", ({"a": X, "b": X}, {"a": X, "c": X}), "gradients has the keys 'a', 'c', but the model has 'a', 'b' there."),
     ("leaf", ([X], [[X]]), "gradients[0] is a list, but the model has a ndarray there."),
 )}, **{
-    f"tree_without_end_{name}": (lambda b, take=take: take(knot(X)), f"the tree[1] is the tree{_NO_END}")
+    f"tree_without_end_{name}": (lambda b, take=take: take(knot(X)), _NO_END.format("the tree"))
     for name, take in (
         ("map", lambda t: tree.map(abs, t)), ("norm", tree.norm), ("zeros_like", tree.zeros_like),
         ("ravel", tree.ravel),

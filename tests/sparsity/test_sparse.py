@@ -540,7 +540,7 @@ WRONG = {
      "AutoSparse: format must be 'csr', 'csc', 'coo' or 'native', not 'dense'..."),
     "check": (lambda: AutoSparse(AutoJax(), check=True), ValueError,
      "AutoSparse: check must be 'first', 'always' or False, not True..."),
-    "type of format": (lambda: AutoSparse(AutoJax(), format=3), TypeError,
+    "type of format": (lambda: AutoSparse(AutoJax(), format=3), ValueError,
      "AutoSparse: format must be 'csr', 'csc', 'coo' or 'native', not 3..."),
     "backend": (lambda: AutoSparse("jax"), BackendError, "AutoSparse: backend must be a backend, not 'jax'..."),
     "in a pair": (lambda: SecondOrder(AutoSparse(AutoJax()), AutoJax()), BackendError,

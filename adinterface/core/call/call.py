@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from itertools import repeat
 from operator import call
 from types import NoneType
@@ -18,11 +17,10 @@ from ..contract.inexact import Accuracy
 from ..contract.library import NUMPY, PYTHON, REAL_SCALARS, Library, dtype_kind, note_memory
 from ..contract.registry import REGISTRY
 from ..derive.primitives import Sampled
-from ..support.ambient import CORE, Origins, now, within
+from ..support.ambient import CORE, now, within
 from ..tree import (
     Owner,
     build_gradient,
-    flatten_tree,
     handler_of,
 )
 from .messages import (
@@ -80,7 +78,6 @@ class Call(Sampled):
         #: The layout of another value of f: where it has floats, integers of a value become floats.
         self.layout: OutputLayout | None = None
         self.owned: frozenset[int] = plan.owned
-        self.owns_leaves: bool = plan.owns_leaves
         #: The memory of the inputs and of the results so far, as keys from `Library.memory`.
         #: Results must not overlap it.
         self.occupied: set[int] = set()
@@ -127,14 +124,13 @@ class Call(Sampled):
         plan, state = self.plan, now()
         library = plan.library
         unmarked = plan.records_evaluation and library not in state.evaluating
-        if unmarked or state.wrap is not None or state.origins.constants:
+        if unmarked or state.wrap is not None or state.constants:
             evaluating = (*state.evaluating, library) if unmarked else state.evaluating
             # f's own code runs without the `wrap` and the Constants of the calling code.
-            origins = state.origins._replace(constants=())
-            with within(CORE, state._replace(wrap=None, origins=origins, evaluating=evaluating)):
+            with within(CORE, state._replace(wrap=None, constants=(), evaluating=evaluating)):
                 return self(*active)
         try:
-            if self.records_origins:
+            if self.records_leaves:
                 result = self._recorded(active)
             elif plan.single:
                 result = self.f(*active)
@@ -157,32 +153,25 @@ class Call(Sampled):
         return values
 
     @property
-    def records_origins(self) -> bool:
-        """Whether to record the `Origins` of leaves: numbers only for code that asks for them."""
-        arrays, numbers, constants = self.plan.origins
-        return bool(
-            arrays
-            or constants
-            or (numbers and getattr(self.f, "asks_for_python_numbers", None) is True)
-        )
+    def records_leaves(self) -> bool:
+        """Whether f is to find leaves by identity: those in Constants, and numbers if it asks."""
+        if self.plan.inner_constants:
+            return True
+        return bool(self.plan.python_numbers) and hasattr(self.f, "asks_for_python_numbers")
 
     def _recorded(self, active: Sequence[Any]) -> Any:
-        """f's value. Records which arguments are 0-d arrays, numbers, and in a Constant."""
-        values = self._distinct(active)
-        args, kwargs = self.plan.arguments(values)
-        origins = Origins(*[[values[n] for n in places] for places in self.plan.origins])
-        with within(CORE, now()._replace(origins=origins)):
+        """f's value, with a record of its leaves that are numbers, or in a Constant."""
+        plan, values = self.plan, self._distinct(active)
+        args, kwargs = plan.arguments(values)
+        numbers = [values[n] for n in plan.python_numbers]
+        constants = [values[n] for n in plan.inner_constants]
+        with within(CORE, now()._replace(numbers=numbers, constants=constants)):
             return self.f(*args, **kwargs)
 
     def _distinct(self, active: Sequence[Any]) -> list[Any]:
-        """The values of all slots. A leaf of a Constant is copied if it is also another leaf.
-
-        `Origins` compares by identity.
-        """
-        values, constants = [*self._with(active)], self.plan.origins.constants
-        others = (
-            {id(value) for n, value in enumerate(values) if n not in constants} if constants else ()
-        )
+        """The values of all slots. A leaf of a Constant is copied if it is also another leaf."""
+        values, constants = [*self._with(active)], self.plan.inner_constants
+        others = {id(value) for n, value in enumerate(values) if n not in constants}
         for n in constants:
             if id(values[n]) in others:
                 opposite = -values[n]  # arithmetic copies an array of any library, traced or not
@@ -195,11 +184,8 @@ class Call(Sampled):
         plan = self.plan
         library, cls = plan.library, type(result)
         if REGISTRY.handlers.get(cls) is library:
-            if (
-                library.is_floating(result)
-                if self.output == "tree"
-                else library.is_real_scalar(result)
-            ):
+            fits = library.is_floating if self.output == "tree" else library.is_real_scalar
+            if fits(result):
                 return (result,), ALONE
         elif cls in REAL_SCALARS and library is NUMPY:
             return (result,), ALONE
@@ -222,14 +208,12 @@ class Call(Sampled):
         for n in carried:
             values[n] = _read_only(values[n])
         new = Call(self.plan, self.f, self.values, values)
-        new.owned, new.owns_leaves, new.layout = self.owned, self.owns_leaves, self.layout
+        new.owned, new.layout = self.owned, self.layout
         return new
 
-    @property
-    def elsewhere(self) -> Call:
-        return self.floating(self.layout) if self.owned else self
-
-    def floating(self, layout: OutputLayout | None) -> Call:
+    def elsewhere(self, layout: OutputLayout | None = None) -> Call:
+        if layout is None and not self.owned:
+            return self
         new = Call(self.plan, self.f, self.values, self.entered)
         new.owned, new.layout = frozenset(), layout
         return new
@@ -243,38 +227,37 @@ class Call(Sampled):
     def task(
         self, active: Sequence[Any]
     ) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
-        if self.plan.single:
-            return self.f, active, {}
-        values = self._distinct(active)
-        args, kwargs = self.plan.arguments(values)
-        if not self.plan.origins.constants:
-            return self.f, args, kwargs
-        constants = {id(values[n]) for n in self.plan.origins.constants}
-        leaves = flatten_tree((args, kwargs))[1]
-        places = [n for n, leaf in enumerate(leaves) if id(leaf.value) in constants]
-        return partial(_marking, self.f, places), args, kwargs
+        # f finds them by identity, which is lost on the way to another process.
+        if self.plan.inner_constants:
+            return self, active, {}
+        args, kwargs = self.plan.arguments(self._with(active))
+        return self.f, args, kwargs
 
     # results
 
-    def gradients(self, native: Sequence[Any]) -> tuple[Any, ...]:
-        """The engine's gradients as a tuple of trees, with each leaf's type, dtype and device."""
+    def gradients(self, native: Sequence[Any]) -> Any:
+        """The engine's gradients as a tuple of trees, with each leaf's type, dtype and device.
+
+        That of the first argument alone, if the operator differentiates only that.
+        """
         plan = self.plan
         results: Sequence[Any] = native
         if plan.to_leaf is not None:
-            at_once = None if plan.to_leaves is None else plan.to_leaves(native, self.occupied)
-            results = at_once or [*map(call, plan.to_leaf, native, repeat(self.occupied))]
+            results = [*map(call, plan.to_leaf, native, repeat(self.occupied))]
             if NoneType in map(type, results):
                 pairs = enumerate(results)
                 results = [self.restore(n, native[n]) if x is None else x for n, x in pairs]
-        if now().wrap is not None:
-            libraries = [plan.slots[n].library for n in plan.active]
-            results = [*map(wrapped, results, libraries)]
-        return tuple(results) if plan.single else plan.gradients(results, self.values)
+        wrap = now().wrap
+        if wrap is not None:
+            results = [*map(wrap, results)]
+        trees = tuple(results) if plan.single else plan.gradients(results, self.values)
+        return trees if plan.operator.takes == "arguments" else trees[0]
 
     def restore(self, active: int, gradient: Any) -> Any:
         """One of the engine's gradients as an array like its leaf; works for any array."""
         n, dtype = self.plan.active[active], self.plan.dtypes[active]
-        library: Any = self.plan.slots[n].library
+        library = self.plan.slots[n].library
+        assert library is not None
         if library is PYTHON and self.plan.marks is not None:
             return self.to_user(gradient)  # it may be an array
         return library.restore(
@@ -290,19 +273,17 @@ class Call(Sampled):
             return _RESULTS[row.forms[0]](self, parts[0])
         return row.result(*map(call, map(_RESULTS.__getitem__, row.forms), repeat(self), parts))
 
-    def argument(self, native: Sequence[Any]) -> Any:
-        """As `gradients`, for the first argument alone."""
-        return self.gradients(native)[0]
-
     def blocks(self, native: Sequence[Any]) -> tuple[Any, ...]:
         """As `gradients`, with arrays that have other shapes than the leaves; of numbers, too."""
         results = self.all_to_user(native)
         return tuple(results) if self.plan.single else self.plan.gradients(results, self.values)
 
-    def jacobian(self, part: tuple[Aux, Sequence[Sequence[Any]]]) -> Any:
+    def jacobian(self, part: tuple[Aux | tuple[()], Sequence[Sequence[Any]]]) -> Any:
         """A tree like the value, of tuples of blocks; from rows of blocks."""
         aux, rows = part
         look_at_dense(self.plan.operator.name, "Jacobian", rows)
+        if not isinstance(aux, Aux):
+            return self.blocks(rows[0])
         return build_gradient(aux.layout.structure, iter([*map(self.blocks, rows)]))
 
     def hessian(self, rows: Sequence[Sequence[Any]]) -> Any:
@@ -315,21 +296,15 @@ class Call(Sampled):
         return self.plan.gradients([self.blocks(row)[0] for row in rows], self.values)[0]
 
     def all_to_user(self, results: Sequence[Any]) -> Sequence[Any]:
-        """Results as by `to_user`, at once where they need no conversion."""
-        all_to_user = self.plan.all_to_user
-        if all_to_user is not None and now().wrap is None:
-            at_once = all_to_user(results, self.occupied)
-            if at_once is not None:
-                return at_once
         return [*map(self.to_user, results)]
 
     def to_user(self, result: Any) -> Any:
         """A result not like a leaf, in the result library; a number if all leaves are numbers."""
         plan = self.plan
         if plan.to_user is not None:
-            presented = plan.to_user(result, self.occupied)
+            presented, wrap = plan.to_user(result, self.occupied), now().wrap
             if presented is not None:
-                return wrapped(presented, plan.result_library)
+                return presented if wrap is None else wrap(presented)
         source = library_of_array(result)
         if source is not NUMPY and dtype_kind(source.dtype(result)) == "other":
             return result  # other libraries cannot represent it
@@ -343,22 +318,23 @@ class Call(Sampled):
         if target is not source and target.name == source.name:
             target = source
         presented = target.restore(result, source, None, source.dtype(result), self.occupied)
-        if plan.stand_in is not None:
-            return plan.stand_in(presented)
         if isinstance(presented, np.generic):
             return np.asarray(presented)
-        return wrapped(presented, plan.result_library)
+        wrap = now().wrap
+        return presented if wrap is None else wrap(presented)
 
     def value(self, part: tuple[Sequence[Any], Aux]) -> Any:
         """What f returned, from its outputs and aux."""
         outputs, aux = part
-        if aux is ALONE or aux.layout is ALONE.layout:
-            return self.all_to_user(outputs)[0]
+        if aux.layout is ALONE.layout:
+            return self.to_user(outputs[0])
         return aux.layout.assemble(self.all_to_user(outputs), self.all_to_user(aux.arrays))
 
-    def tangent(self, part: tuple[Aux, Sequence[Any]]) -> Any:
+    def tangent(self, part: tuple[Aux | tuple[()], Sequence[Any]]) -> Any:
         """A tree like the value, None for a leaf without a derivative."""
         aux, native = part
+        if not isinstance(aux, Aux):
+            return self.to_user(native[0])
         return build_gradient(aux.layout.structure, iter(self.all_to_user(native)))
 
     def warn_imprecise(self, accuracies: Sequence[Accuracy]) -> None:
@@ -370,18 +346,12 @@ class Call(Sampled):
         return places_of(self.plan.structures, zip(self.plan.slots, self.values))
 
 
-def wrapped(result: Any, wanted: Library | None) -> Any:
-    """A result in the class that running NumPy code expects for NumPy arrays and Python numbers."""
-    wrap = now().wrap
-    return result if wrap is None or wanted not in (NUMPY, PYTHON) else wrap(result)
-
-
 #: What makes a field of the result, by its form.
 _RESULTS: dict[FieldForm, Callable[[Call, Any], Any]] = {
     "value": Call.value,
     "tangent": Call.tangent,
     "arguments": Call.gradients,
-    "argument": Call.argument,
+    "argument": Call.gradients,
     "jacobian": Call.jacobian,
     "hessian": Call.hessian,
 }
@@ -393,13 +363,3 @@ def _read_only(value: Any) -> Any:
         value = value.view()
         value.flags.writeable = False
     return value
-
-
-def _marking(f: Callable[..., Any], places: Sequence[int], /, *args: Any, **kwargs: Any) -> Any:
-    """f in a worker process. places: the leaves in Constants, for identity is lost on the way."""
-    leaves = flatten_tree((args, kwargs))[1]
-    with within(CORE, now()._replace(origins=Origins(constants=[leaves[n].value for n in places]))):
-        return f(*args, **kwargs)
-
-
-__all__ = ["Call", "wrapped"]

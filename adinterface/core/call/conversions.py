@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,10 @@ from ..contract.library import (
     Library,
     Scoping,
     ToLeaf,
-    ToLeaves,
     any_wide,
     as_it_is,
     note_memory,
-    width,
 )
-from ..contract.nodes import NodeType
 from ..tree import Slot
 from .plan import Plan
 
@@ -44,8 +40,7 @@ def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
     library = backend.library or NUMPY
     result_library = next((each for each in libraries if each is not PYTHON), NUMPY)
     python_result = all(each is PYTHON for each in libraries)
-    stand_in = _stand_in(plan)
-    direct = None if python_result or stand_in is not None else backend.library
+    direct = None if python_result else backend.library
     dtypes = dict(zip(plan.active, plan.dtypes))
     enters = [
         _entering(backend, slots[n], value, dtypes.get(n), copy) for n, value in enumerate(values)
@@ -56,23 +51,14 @@ def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
     if plan.marks is not None:  # results have other shapes than the leaves
         leaves = [_no_direct_conversion] * len(leaves)
     to_leaf = None if all(each is as_it_is for each in leaves) else tuple(leaves)
-    from_numpy = all(each in (NUMPY, PYTHON) for each in libraries)
     return replace(
         plan,
         library=library,
         result_library=result_library,
         python_result=python_result,
         enters=_unless_identity(enters),
-        owns_leaves=not library.plain_numpy and from_numpy and not copy,
         to_leaf=to_leaf,
-        to_leaves=(
-            None
-            if to_leaf is None or plan.marks is not None
-            else _conversion_of_all(backend, plan, values)
-        ),
         to_user=None if direct is None else direct.to_leaf(None, result_library),
-        all_to_user=None if direct is None else direct.to_leaves((None,), (result_library,)),
-        stand_in=stand_in,
         scope=_scope(backend, plan),
     )
 
@@ -80,18 +66,6 @@ def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
 def _unless_identity(enters: Sequence[Enter]) -> tuple[Enter, ...] | None:
     """The conversions; None if all are the identity, so that a call skips them."""
     return None if all(enter is as_it_is for enter in enters) else tuple(enters)
-
-
-def _stand_in(plan: Plan) -> Callable[[Any], Any] | None:
-    nodes = [node for _, structure in plan.places() for node in structure.nodes()]
-    return next(
-        (partial(_standing, node.type, node.data) for node in nodes if node.type.stands_for_array),
-        None,
-    )
-
-
-def _standing(node_type: NodeType, data: Any, array: Any) -> Any:
-    return node_type.unflatten(data, (array,))
 
 
 # Contexts
@@ -135,9 +109,8 @@ def conversion_in(
     if slot.owner is not None:
         return _owned_in(backend, slot, example)
     if slot.dtype == "int" and dtype is not None:
-        return _of_int(
-            conversion_in(backend, slot._replace(dtype="float"), 0.0, dtype, copy=copy), dtype
-        )
+        of_float = conversion_in(backend, slot._replace(dtype="float"), 0.0, dtype, copy=copy)
+        return lambda value, occupied: of_float(float(value), occupied)
     copy = copy and source.mutable  # other arrays cannot be written to
     if backend.device is None and (source is PYTHON or (not copy and dtype in (None, slot.dtype))):
         library = NUMPY if source is PYTHON else source
@@ -175,22 +148,6 @@ def _entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, cop
         # an owner keeps its frozen leaves
         copy, slot = copy and slot.owner is None, slot._replace(owner=None)
     return conversion_in(backend, slot, example, dtype, copy=copy)
-
-
-def _of_int(enter: Enter, dtype: str) -> Enter:
-    """The conversion of a promoted int of any size, which engines take up to 64 bits."""
-    number: Any = float if width(dtype) <= 64 else int
-
-    def entered(value: Any, occupied: set[int]) -> Any:
-        try:
-            return enter(number(value), occupied)
-        except OverflowError:
-            raise ConversionError(
-                f"An integer argument has {value.bit_length():,} bits, too many for a float, as"
-                " which it would be differentiated. Wrap it in Constant(...)."
-            ) from None
-
-    return entered
 
 
 def _owned_in(backend: Backend, slot: Slot, example: Any) -> Enter:
@@ -243,18 +200,6 @@ def conversion_to_leaf(backend: Backend, slot: Slot, example: Any, dtype: str) -
     return lambda result, occupied: shortest(result, occupied) if library.owns(result) else None
 
 
-def _conversion_of_all(backend: Backend, plan: Plan, values: Sequence[Any]) -> ToLeaves | None:
-    """As `conversion_to_leaf`, for the gradients of all leaves at once."""
-    slots = [plan.slots[n] for n in plan.active]
-    if backend.library is None or backend.device is not None:
-        return None
-    pairs = [(slot, dtype) for slot, dtype in zip(slots, plan.dtypes) if slot.library is not PYTHON]
-    if any(slot.dtype != dtype for slot, dtype in pairs):
-        return None
-    sources = [slot.library for slot in slots if slot.library is not None]
-    return backend.library.to_leaves([values[n] for n in plan.active], sources)
-
-
 def _no_direct_conversion(result: Any, occupied: set[int]) -> None:
     return None
 
@@ -275,8 +220,7 @@ def into_compiled(plan: Plan, values: Sequence[Any]) -> Plan:
             return as_it_is
         if slot.library is PYTHON and dtype is not None:
             number = np.dtype(dtype).type
-            convert: Enter = lambda value, occupied: number(value)
-            return _of_int(convert, dtype) if slot.dtype == "int" else convert
+            return lambda value, occupied: number(value)
         narrowed = narrow and slot.dtype in ("int64", "uint64")
         plain = type(example) is np.ndarray and slot.dtype in _PLAIN and example.dtype.isnative
         kept = dtype in (None, slot.dtype) and not narrowed and slot.owner is None
@@ -302,6 +246,3 @@ def copies_for_compiled(plan: Plan) -> bool:
 
 def _copied(value: Any, occupied: set[int]) -> Any:
     return value.copy()
-
-
-__all__ = ["copies_for_compiled", "into_compiled", "with_conversions"]

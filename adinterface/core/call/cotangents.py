@@ -19,7 +19,6 @@ from ..tree import (
     Node,
     Structure,
     handler_of,
-    refuse_endless,
     stood_for,
 )
 from .call import Call
@@ -37,25 +36,26 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False) 
         return plan.operator.tangents(call, tangents, stacked)
     values = None if stacked else plan.values_like_arguments(tangents)
     if values is None:
-        require_one_each(plan, tangents)
-    if (
-        values is not None
-        and not plan.library.mutable
-        and [*map(type, values)] == [*map(type, call.leaves)]
-    ):
-        # they have the signatures of the leaves, so there is nothing to convert
-        return tuple(values)
-    match = NativeMatch(plan.backend, call.leaves, "the tangent", stacked)
-    if values is not None:
-        native = tuple(map(match.converted, call.leaves, values))
+        native = _matched(call, tangents, stacked)
+    elif not plan.library.mutable and [*map(type, values)] == [*map(type, call.leaves)]:
+        return tuple(values)  # they have the signatures of the leaves: nothing to convert
     else:
-        for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
-            match.read(structure, tangent, name_of_tangent(plan, i))
-        native = match.finish()
+        match = NativeMatch(plan.backend, call.leaves, "the tangent")
+        native = tuple(map(match.converted, call.leaves, values))
     if plan.library.mutable:
         for tangent in native:
             call.occupy(tangent)
     return native
+
+
+def _matched(call: Call, tangents: Sequence[Any], stacked: bool) -> Arrays:
+    """The tangents read one by one."""
+    plan = call.plan
+    require_one_each(plan, tangents)
+    match = NativeMatch(plan.backend, call.leaves, "the tangent", stacked)
+    for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
+        match.read(structure, tangent, name_of_tangent(plan, i))
+    return match.finish()
 
 
 def name_of_tangent(plan: Plan, i: int) -> str:
@@ -135,7 +135,7 @@ class NativeMatch(Matcher):
         handler = handler_of(given, scan=False)
         numbers = False
         if isinstance(handler, NodeType) and type(given) in (list, tuple):
-            given, handler = _numbers(given, path), NUMPY
+            given, handler = _numbers(given), NUMPY
             numbers = True
         if not isinstance(handler, Library):
             shape = library.shape(array)
@@ -157,12 +157,7 @@ class NativeMatch(Matcher):
                 f"{path} must have shape {expected}, not {shape}.{remedy if numbers else ''}"
             )
         self._check_dtype(library.dtype(array), handler, given, path, numbers)
-        try:
-            return self.converted(array, given, path)
-        except OverflowError:
-            raise TreeError(
-                f"{path} has an integer that is too large for dtype {library.dtype(array)}."
-            ) from None
+        return self.converted(array, given, path)
 
     def converted(self, array: Any, given: Any, path: str = "a tangent") -> Any:
         """A user's array, already checked, converted to the library of this native array."""
@@ -201,7 +196,7 @@ class NativeMatch(Matcher):
             )
 
 
-def _numbers(given: Any, path: str) -> np.ndarray[Any, Any]:
+def _numbers(given: Any) -> np.ndarray[Any, Any]:
     """Nested lists of numbers as an array; None among them is zero."""
 
     def filled(item: Any) -> Any:
@@ -209,8 +204,4 @@ def _numbers(given: Any, path: str) -> np.ndarray[Any, Any]:
             return [*map(filled, item)]
         return 0.0 if item is None else item
 
-    try:
-        return np.asarray(filled(given))
-    except RecursionError:
-        refuse_endless(path, given)
-        raise
+    return np.asarray(filled(given))

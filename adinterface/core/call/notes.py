@@ -112,6 +112,3 @@ def remedy_of_value(value: Any) -> str | None:
         return "Return its value: call it in f."
     plain = other_packages.plain(value)
     return None if plain is None else f"Return {plain}."
-
-
-__all__ = ["notes_on_call", "remedy_of_value"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import is_dataclass
@@ -53,6 +54,11 @@ class OutputLayout:
 ALONE = Aux((), OutputLayout(DIFFERENTIATED, ("output",)))
 
 
+def form_of(aux: Aux) -> Aux | tuple[()]:
+    """How f's value is built, without arrays; `()` if it is a single array."""
+    return () if aux.layout is ALONE.layout else Aux((), aux.layout)
+
+
 def floating(structure: Structure, result: Any) -> Any:
     """A value of f with floats for integers where this structure has floating numbers."""
     if isinstance(structure, Node) and type(result) is structure.cls:
@@ -94,12 +100,7 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         others = iter(leaves)
         leaves = []
         structure = _carrying(structure, others, leaves, plan.library)
-    places = tuple(
-        [
-            "output" if leaf.differentiated else leaf.value if leaf.library is PYTHON else "aux"
-            for leaf in leaves
-        ]
-    )
+    places = tuple([_place_of(leaf) for leaf in leaves])
     outputs = tuple(
         [_native(plan, leaf) for leaf, place in zip(leaves, places) if place == "output"]
     )
@@ -109,9 +110,16 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     return outputs, Aux(aux, OutputLayout(structure, places))
 
 
+def _place_of(leaf: Leaf) -> Any:
+    """For `OutputLayout.places`."""
+    if leaf.differentiated:
+        return "output"
+    return leaf.value if leaf.library is PYTHON else "aux"
+
+
 def scalar_and_rest(result: Any) -> tuple[Any, Any]:
     """The scalar that a value of f begins with, and the whole value; None if there is no more."""
-    value: Any = stood_for(result)
+    value = stood_for(result)
     if isinstance(value, (tuple, dict)) and value:
         return (next(iter(value.values())) if isinstance(value, dict) else value[0]), value
     if is_dataclass(value) and not isinstance(handler_of(value, scan=False), Library):
@@ -158,50 +166,51 @@ def _native(plan: Plan, leaf: Leaf) -> Any:
 
 def check_scalar(operator: str, value: Any, result: Any) -> None:
     """Refuse anything but a real 0-d scalar, with a remedy."""
-    handler = handler_of(value, scan=False)
     if type(value) is float:
         return
-    remedy: str | None
-    if not isinstance(handler, Library) or type(value) is int:
-        if isinstance(value, (bool, int)):
-            problem, remedy = (
-                f"the {type(value).__name__} {value}",
-                "Return a float; counts and tests have no derivative.",
-            )
-        elif value is None:
-            problem, remedy = "None", "Does it lack a return statement?"
-        else:
-            problem, remedy = describe(result), remedy_of_value(result)
+    handler = handler_of(value, scan=False)
+    if isinstance(handler, Library) and type(value) is not int:
+        remedy = _remedy_of_array(handler, value)
         if remedy is None:
-            remedy = "For auxiliary results after the scalar use value_and_gradient"
-            if operator == "value_and_gradient":
-                remedy = (
-                    "Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass"
-                )
-            remedy += ", with the scalar first; for a tree of arrays use jacobian or pullback."
-        raise OutputError(
-            f"{operator}: f must return a real scalar, but returned {problem}. {remedy}"
-        )
-    shape, dtype = handler.shape(value), handler.dtype(value)
+            return
+        problem = describe(value)
+    else:
+        problem, remedy = _problem_of_object(operator, value, result)
+    raise OutputError(f"{operator}: f must return a real scalar, but returned {problem}. {remedy}")
+
+
+_NO_COUNT = "Return a float; counts and tests have no derivative."
+
+
+def _remedy_of_array(library: Library, value: Any) -> str | None:
+    """What to return in place of an array or a number; None for a real scalar."""
+    shape, kind = library.shape(value), dtype_kind(library.dtype(value))
     if shape != ():
-        remedy = "Reduce it to a scalar (a sum or a mean)"
-        if int(np.prod(shape)) == 1:
-            remedy = "Index it or take its sum to get a 0-d result"
-        raise OutputError(
-            f"{operator}: f must return a real scalar, but returned {describe(value)}. {remedy}, or"
-            " use jacobian."
+        way = "Reduce it to a scalar (a sum or a mean)"
+        if math.prod(shape) == 1:
+            way = "Index it or take its sum to get a 0-d result"
+        return f"{way}, or use jacobian."
+    if kind == "complex":
+        return (
+            "Return its real part or its squared modulus, or use jacobian for the derivative of a"
+            " complex function."
         )
-    if type(value) is complex or dtype_kind(dtype) == "complex":
-        raise OutputError(
-            f"{operator}: f must return a real scalar, but returned {describe(value)}. Return its"
-            " real part or its squared modulus, or use jacobian for the derivative of a complex"
-            " function."
-        )
-    if dtype_kind(dtype) != "real":
-        raise OutputError(
-            f"{operator}: f must return a real scalar, but returned {describe(value)}. Return a"
-            " float; counts and tests have no derivative."
-        )
+    return None if kind == "real" else _NO_COUNT
+
+
+def _problem_of_object(operator: str, value: Any, result: Any) -> tuple[str, str]:
+    """What f returned that is no floating number, and what to return in its place."""
+    if isinstance(value, (bool, int)):
+        return f"the {type(value).__name__} {value}", _NO_COUNT
+    if value is None:
+        return "None", "Does it lack a return statement?"
+    remedy = remedy_of_value(result)
+    if remedy is None:
+        remedy = "For auxiliary results after the scalar use value_and_gradient"
+        if operator == "value_and_gradient":
+            remedy = "Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass"
+        remedy += ", with the scalar first; for a tree of arrays use jacobian or pullback."
+    return describe(result), remedy
 
 
 @contextmanager

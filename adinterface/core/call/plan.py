@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from ..contract.backend import Backend
 from ..contract.errors import AdinterfaceError
@@ -18,12 +16,10 @@ from ..contract.library import (
     Library,
     Scoping,
     ToLeaf,
-    ToLeaves,
     complex_of,
     widest,
 )
 from ..contract.nodes import Around, NodeType
-from ..support.ambient import Origins
 from ..support.static_values import Unkeyed
 from ..tree import (
     CONSTANT,
@@ -97,9 +93,9 @@ class Plan:
     #: integers.
     active_arguments: tuple[int, ...]
     promoted: tuple[int, ...]
-    #: The slots of 0-d NumPy arrays, of Python numbers, and of leaves of Constants inside
-    #: arguments.
-    origins: Origins
+    #: The slots of Python numbers, and of floating leaves of Constants inside arguments.
+    python_numbers: tuple[int, ...]
+    inner_constants: tuple[int, ...]
     #: Whether each argument is one differentiated leaf, and there are no keywords.
     single: bool
     #: The slots of Constants and keywords that may be in a graph of the engine.
@@ -120,19 +116,10 @@ class Plan:
     python_result: bool = False
     #: The conversion of each slot for f; None where all are the identity.
     enters: tuple[Enter, ...] | None = None
-    #: Whether the native leaves are new arrays that only this call refers to.
-    owns_leaves: bool = False
-    #: The conversions of gradients: one by one, and all at once. None: the identity, or there is
-    #: none.
+    #: The conversions of gradients; None where all are the identity.
     to_leaf: tuple[ToLeaf, ...] | None = None
-    to_leaves: ToLeaves | None = None
-    #: The direct conversion of a result to the result library, where there is one; and of several
-    #: results at once.
+    #: The direct conversion of a result to the result library; None where there is none.
     to_user: ToLeaf | None = None
-    all_to_user: ToLeaves | None = None
-    #: Wraps an array in the class that represents one array in the arguments; None if there is no
-    #: such class.
-    stand_in: Callable[[Any], Any] | None = None
     #: Makes the context in which the engine evaluates the call; None if there is none.
     scope: Scoping | None = None
 
@@ -224,7 +211,8 @@ def lay_out(
         owned=frozenset(_owned_once(slots, values)),
         active_arguments=tuple(active_arguments),
         promoted=tuple(promoted),
-        origins=_origins((*structures, *keywords.values()), values),
+        python_numbers=tuple([n for n, x in enumerate(values) if type(x) in (float, complex, int)]),
+        inner_constants=tuple(_inner_constants((*structures, *keywords.values()), values)),
         single=not keywords and all(place is DIFFERENTIATED for place in structures),
         side_inputs=tuple(
             [n for n, value in enumerate(values) if _may_be_recorded(library, slots[n], value)]
@@ -269,14 +257,10 @@ def _owned_once(slots: Sequence[Slot], values: Sequence[Any]) -> Iterator[int]:
             yield k
 
 
-def _origins(structures: Sequence[Structure], values: Sequence[Any]) -> Origins:
+def _inner_constants(structures: Sequence[Structure], values: Sequence[Any]) -> Iterator[int]:
     places = iter(range(len(values)))
-    frozen = [n for structure in structures for n in _frozen(structure, places)]
-    return Origins(
-        arrays=tuple([n for n, x in enumerate(values) if type(x) is np.ndarray and not x.ndim]),
-        numbers=tuple([n for n, x in enumerate(values) if type(x) in (float, complex, int)]),
-        constants=tuple([n for n in frozen if _is_floating(values[n])]),
-    )
+    for structure in structures:
+        yield from [n for n in _frozen(structure, places) if _is_floating(values[n])]
 
 
 def _is_floating(value: Any) -> bool:
@@ -326,6 +310,3 @@ def _tangent_key(
         return Signature([args[i] for i in active_arguments], {}).key
     except Unkeyed:
         return None
-
-
-__all__ = ["Engines", "Plan", "lay_out"]

@@ -16,15 +16,15 @@ OutputKind = Literal["scalar", "scalar and aux", "tree"]
 #: What a field of a result is. `Call.results` makes it of one part of what `compute` gives:
 #:
 #: "value": what f returned, from outputs and aux.
-#: "tangent": a tree like the value, None for a leaf without a derivative; from an aux and an array
-#: for each output.
+#: "tangent": a tree like the value, None for a leaf without a derivative; from the aux by `form_of`
+#: and an array for each output.
 #: "arguments": a tuple with a tree like each argument; from an array for each leaf.
 #: "argument": a tree like the first argument; from the same.
-#: "jacobian": a tree like the value, of such tuples; from an aux and rows of blocks.
+#: "jacobian": a tree like the value, of such tuples; from the aux by `form_of` and rows of blocks.
 #: "hessian": a tree of trees, both like the first argument; from rows of blocks.
-#: "back": a map from a cotangent of the value to "arguments". "push": a map from a tangent of each
-#: argument to
-#: "tangent". Operators that return one have a `finish`.
+#: "back": a map from a cotangent of the value to "arguments".
+#: "push": a map from a tangent of each argument to "tangent".
+#: Operators that return a map have a `finish`.
 FieldForm = Literal[
     "value", "tangent", "arguments", "argument", "jacobian", "hessian", "back", "push"
 ]
@@ -53,7 +53,7 @@ class OperatorRow:
 
     name: str
     #: What the engine computes, and compiles in a prepared call: one part for each field of the
-    #: result. Behind them stands None if the engine knows that f's value depends on no leaf.
+    #: result. Behind them stands `()` if the engine knows that f's value depends on no leaf.
     compute: Compute
     forms: tuple[FieldForm, ...]
     #: The class of the results; None for a single one.
@@ -90,11 +90,6 @@ class OperatorRow:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _row, (self.compute.__module__, self.name)
-
-    @property
-    def title(self) -> str:
-        """The operator in messages."""
-        return self.name
 
     @property
     def made_of(self) -> tuple[Any, Any, dict[str, Any]]:
@@ -140,15 +135,3 @@ def _row(module: str, name: str) -> OperatorRow:
     """A row of a module, for pickles."""
     rows = [each for each in vars(import_module(module)).values() if isinstance(each, OperatorRow)]
     return next(row for row in rows if (row.compute.__module__, row.name) == (module, name))
-
-
-__all__ = [
-    "Compiled",
-    "Compute",
-    "Directions",
-    "FieldForm",
-    "OperatorRow",
-    "OutputKind",
-    "Parts",
-    "Takes",
-]

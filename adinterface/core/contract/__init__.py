@@ -33,7 +33,6 @@ from .library import (
     LibraryShortcuts,
     Scoping,
     ToLeaf,
-    ToLeaves,
     any_wide,
     as_it_is,
     dtype_kind,
@@ -55,7 +54,7 @@ __all__ = [
     "NUMPY", "PYTHON", "unsupported_dtype", "KnownFailure",
     # what gives speed, rules, loops, containers, and an engine whose derivatives have errors
     "Shortcuts", "Gradient", "Jacobian", "Linearized", "Randomness", "LibraryShortcuts", "Enter",
-    "ToLeaf", "ToLeaves", "Scoping", "FlatRule", "Point", "Loops", "Step", "NodeType", "Around",
+    "ToLeaf", "Scoping", "FlatRule", "Point", "Loops", "Step", "NodeType", "Around",
     "Accuracy", "LeafAccuracy",
     # helpers: of arrays and dtypes, messages, records, static values, extensions
     "as_it_is", "dtype_kind", "width", "any_wide", "epsilon", "dtype_name", "library_of",

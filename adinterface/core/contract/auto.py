@@ -1,13 +1,10 @@
 """Backend values: plain data that chooses an engine. The only file of core that names engines."""
 
 import functools
-import inspect
 import math
 import numbers
-import operator
-from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeGuard, get_args
 
 from ..support.entry_points import distribution_of
 from .errors import BackendError
@@ -18,9 +15,6 @@ Mode = Literal["forward", "reverse"] | None
 #: The attributes of functions by which the compilers of engines leave them to Python: that of
 #: `torch.compiler.disable`.
 LEFT_TO_PYTHON = ("_torchdynamo_disable",)
-
-#: What classes of backend values say of their engines.
-_FACTS = ("optimisers", "package")
 
 
 @dataclass(frozen=True)
@@ -36,8 +30,7 @@ class AutoBackend:
     ...     name = "mine"
     """
 
-    # Facts of the engine, which a class gives as keywords or as attributes. `help` shows attributes
-    # between the options:
+    # Facts of the engine, which a class gives as keywords: `help` shows attributes between options.
     #
     # optimisers: those of the engine's backend, by the names of the functions that users call:
     # `{"optax": "module:factory"}`.
@@ -49,39 +42,26 @@ class AutoBackend:
         name: ClassVar[str]
     _facts: ClassVar[dict[str, Any]] = {}
 
-    def __init_subclass__(cls, **facts: Any) -> None:
-        known = {**{name: vars(cls)[name] for name in _FACTS if name in vars(cls)}, **facts}
+    def __init_subclass__(
+        cls, *, package: str | None = None, optimisers: dict[str, str] | None = None
+    ) -> None:
+        facts = {"package": package, "optimisers": optimisers}
+        known = {name: fact for name, fact in facts.items() if fact is not None}
         if known:
-            cls._facts = {name: known[name] for name in _FACTS if name in known}
-        super().__init_subclass__(**{name: facts[name] for name in facts.keys() - {*_FACTS}})
-
-    def __new__(cls, *args: Any, **options: Any) -> Self:
-        for name in options.keys() - {option.name for option in fields(cls)} if options else ():
-            if name not in inspect.signature(cls.__init__).parameters:
-                known = ", ".join(option.name for option in fields(cls) if option.init) or "none"
-                raise TypeError(f"{cls.__name__} has no option {name!r}. Its options are: {known}.")
-        return super().__new__(cls)
+            cls._facts = known
 
     def __post_init__(self) -> None:
         for option in fields(self):
             value = getattr(self, option.name)
             # By its default, too: another package may have an option of this name that means
             # something else.
-            if option.name == "mode" and is_mode(option.default) and not is_mode(value):
-                raise wrong_option(
-                    self, "mode", "'forward', 'reverse' or None", isinstance(value, str)
-                )
-            if option.name == "chunk_size" and not (value is None or _is_int_from(1, value)):
-                raise wrong_option(self, "chunk_size", "a positive int or None", type(value) is int)
-            if isinstance(option.default, bool) and not isinstance(value, bool):
-                raise wrong_option(self, option.name, "True or False", False)
-            if option.name == "executor" and value is not None and not _spreads(value):
-                raise TypeError(
-                    f"{type(self).__name__}: executor must be something that evaluations can be"
-                    f" handed to, not {value!r}. Pass an executor of concurrent.futures, such as"
-                    " ThreadPoolExecutor(4), a dask.distributed.Client, a joblib.Parallel, or a"
-                    " function that maps as map does."
-                )
+            if option.name == "mode" and is_mode(option.default):
+                require_option(self, "mode", is_mode(value), "'forward', 'reverse' or None")
+            if option.name == "chunk_size":
+                holds = value is None or _is_int_from(1, value)
+                require_option(self, "chunk_size", holds, "a positive int or None")
+            if isinstance(option.default, bool):
+                require_option(self, option.name, isinstance(value, bool), "True or False")
 
     def __repr__(self) -> str:
         """The call that makes this value, without default options."""
@@ -111,14 +91,11 @@ def changed_options(backend: AutoBackend) -> set[str]:
     return {option.name for option in options}
 
 
-def wrong_option(
-    backend: AutoBackend, option: str, takes: str, has_type: bool
-) -> TypeError | ValueError:
-    """The error for a wrong option: ValueError for a wrong value, TypeError for a wrong type."""
-    error = ValueError if has_type else TypeError
-    return error(
-        f"{type(backend).__name__}: {option} must be {takes}, not {getattr(backend, option)!r}."
-    )
+def require_option(backend: AutoBackend, option: str, holds: bool, takes: str) -> None:
+    """Raise ValueError for an option whose value is not what it takes."""
+    if not holds:
+        name, value = type(backend).__name__, getattr(backend, option)
+        raise ValueError(f"{name}: {option} must be {takes}, not {value!r}.")
 
 
 def require_backend(backend: AutoBackend, option: str) -> None:
@@ -134,16 +111,6 @@ def require_backend(backend: AutoBackend, option: str) -> None:
         raise BackendError(
             f"{name}: {option} cannot be {outer}, which stands outermost: {outer}({name}(...))."
         )
-
-
-def require_hashable(backend: AutoBackend) -> None:
-    """Raise BackendError for a backend that cannot be a key of the caches."""
-    try:
-        hash(backend)
-    except TypeError as error:
-        raise BackendError(
-            f"{backend!r}: options must be hashable ({error}). Pass a tuple for a list, say."
-        ) from None
 
 
 def is_mode(value: object) -> bool:
@@ -238,7 +205,7 @@ class AutoAutograd(AutoBackend, package="'adinterface[autograd]'"):
 DifferenceMethod = Literal["adaptive", "central", "forward", "backward", "complex"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class AutoFiniteDifferences(AutoBackend, package="adinterface"):
     """Finite differences: f is a black box, evaluated around the point.
 
@@ -282,66 +249,48 @@ class AutoFiniteDifferences(AutoBackend, package="adinterface"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        name = type(self).__name__
         if self.native is not None:
             require_backend(self, "native")
         methods = get_args(DifferenceMethod)
-        if self.method not in methods:
-            takes = f"one of {', '.join(map(repr, methods))}"
-            raise wrong_option(self, "method", takes, isinstance(self.method, str))
+        takes = f"one of {', '.join(map(repr, methods))}"
+        require_option(self, "method", self.method in methods, takes)
         for option in ("step", "scale"):
             value = getattr(self, option)
-            if value is not None and not (_is_number(value) and 0 < value < math.inf):
-                raise wrong_option(self, option, "a positive number or None", _is_number(value))
-        if self.order is not None:
-            if self.method not in ("central", "forward", "backward"):
-                raise ValueError(
-                    f"{name}: order goes with fixed steps; {self.method!r} chooses its own. Leave"
-                    " it out."
-                )
-            central, is_int = self.method == "central", type(self.order) is int
-            if not _is_int_from(1, self.order) or self.order > 12 or (central and self.order % 2):
-                takes = "an even number from 2 to 12" if central else "a number from 1 to 12"
-                raise wrong_option(self, "order", f"{takes} for {self.method!r}", is_int)
-        if not _is_int_from(4, self.max_evaluations):
-            is_int = type(self.max_evaluations) is int
-            raise wrong_option(self, "max_evaluations", "an int of at least 4", is_int)
-        if self.bounds is not None and not _are_bounds(self.bounds):
-            has_type = isinstance(self.bounds, tuple) and all(
-                bound is None or _is_number(bound) for bound in self.bounds
+            holds = value is None or (_is_number(value) and 0 < value < math.inf)
+            require_option(self, option, holds, "a positive number or None")
+        if self.order is not None and self.method not in ("central", "forward", "backward"):
+            raise ValueError(
+                f"{type(self).__name__}: order goes with fixed steps; {self.method!r} chooses its"
+                " own. Leave it out."
             )
-            raise wrong_option(self, "bounds", "(lowest, highest), each a number or None", has_type)
-        noises: Any = self.noise if isinstance(self.noise, tuple) else (self.noise,)
-        has_type = all(map(_is_number, noises))
-        in_range = has_type and len(noises) <= 2 and all(0 <= each < math.inf for each in noises)
-        if self.noise is not None and not in_range:
-            takes = "a number that is not negative, or (relative, absolute)"
-            raise wrong_option(self, "noise", takes, has_type)
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        cls: Any = type(self)
-        options = _options_of(cls)
-        return bool(options(self) == options(other)) and self.executor is other.executor
-
-    def __hash__(self) -> int:
-        cls: Any = type(self)  # every unprepared call hashes the backend
-        return hash((cls, _options_of(cls)(self), id(self.executor)))
-
-
-@functools.cache
-def _options_of(cls: type[AutoFiniteDifferences]) -> Callable[[AutoFiniteDifferences], Any]:
-    """The options that two equal backends share, without their executors."""
-    return operator.attrgetter(*[each.name for each in fields(cls) if each.name != "executor"])
+        central = self.method == "central"
+        takes = "an even number from 2 to 12" if central else "a number from 1 to 12"
+        orders = range(2, 13, 2) if central else range(1, 13)
+        holds = self.order is None or (type(self.order) is int and self.order in orders)
+        require_option(self, "order", holds, f"{takes} for {self.method!r}")
+        holds = _is_int_from(4, self.max_evaluations)
+        require_option(self, "max_evaluations", holds, "an int of at least 4")
+        holds = self.bounds is None or _are_bounds(self.bounds)
+        require_option(self, "bounds", holds, "(lowest, highest), each a number or None")
+        noises = self.noise if isinstance(self.noise, tuple) else (self.noise,)
+        holds = self.noise is None or (len(noises) <= 2 and all(map(_is_noise, noises)))
+        takes = "a number that is not negative, or (relative, absolute)"
+        require_option(self, "noise", holds, takes)
+        holds = self.executor is None or _spreads(self.executor)
+        takes = "an executor such as ThreadPoolExecutor(4), or a function that maps as map does"
+        require_option(self, "executor", holds, takes)
 
 
 def _is_int_from(least: int, value: object) -> bool:
     return type(value) is int and value >= least
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _is_noise(value: object) -> bool:
+    return _is_number(value) and 0 <= value < math.inf
 
 
 def _spreads(executor: object) -> bool:

@@ -59,8 +59,6 @@ class FlatFunction:
     #: the value passed. An engine may differentiate with respect to such a leaf in place if it
     #: passes that leaf itself.
     owned: frozenset[int] = frozenset()
-    #: Only this call refers to the leaves, so an engine may mark them as its own.
-    owns_leaves: bool = False
 
     @property
     def owners(self) -> Sequence[Any]:
@@ -245,21 +243,21 @@ class Shortcuts:
         """`compute(*entries)` for each entry of the leading axes, with few evaluations.
 
         each: whether each array has such an axis; the others are shared by all entries. `compute`
-        takes native arrays, and returns tuples and lists of arrays, None and `Aux`; each array of
+        takes native arrays, and returns tuples and lists of arrays and `Aux`; each array of
         the results has a leading axis. At most `chunk` entries are computed at a time. None if the
         engine cannot; the core then computes the entries one by one. The results must be equal to
         that.
         """
         return None
 
-    def second_order(self) -> tuple[Any, Any]:
+    def second_order(self) -> tuple[Backend, Backend]:
         """The outer and the inner backend of second derivatives, unless the user sets `mode`."""
-        return self, self
+        return self, self  # type: ignore[return-value]
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
         """A compiled `compute(*arrays)`, of native or plain NumPy arrays and numbers, never None.
 
-        `compute` returns tuples and lists of arrays, None and `Aux`. Several threads may call the
+        `compute` returns tuples and lists of arrays and `Aux`. Several threads may call the
         compiled form at once.
 
         None if the engine does not compile, or if an option turns that off; a prepared call then

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from types import ModuleType
@@ -33,8 +33,6 @@ Enter = Callable[[Any, set[int]], Any]
 #: Converts a native result for the caller, and records its memory. None for a result that needs
 #: `restore`.
 ToLeaf = Callable[[Any, set[int]], Any]
-#: Converts all results of a call, as `ToLeaf` does. None where one of them needs `restore`.
-ToLeaves = Callable[[Sequence[Any], set[int]], Sequence[Any] | None]
 #: Returns the context that a call needs at this point; None where it needs none.
 Scoping = Callable[[], AbstractContextManager[Any] | None]
 
@@ -145,10 +143,6 @@ class LibraryShortcuts:
         where only `restore` of that library serves. The conversion itself returns None for a result
         that needs `restore`.
         """
-        return None
-
-    def to_leaves(self, examples: Sequence[Any], sources: Sequence[Library]) -> ToLeaves | None:
-        """As `to_leaf`, for several results at once, like these examples of these libraries."""
         return None
 
     def loops(self) -> Loops:
@@ -463,7 +457,9 @@ class NumpyLibrary(Library):
         own = dense and x.flags.writeable and sole and key not in occupied
         if key is not None:
             occupied.add(key)
-        return x if own else x.copy(order="K") if dense else np.ascontiguousarray(x)
+        if own:
+            return x
+        return x.copy(order="K") if dense else np.ascontiguousarray(x)
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is PYTHON:
@@ -559,7 +555,8 @@ class PythonNumbers(Library):
         return False
 
     def dtype(self, x: Any) -> str:
-        return "complex" if type(x) is complex else "float" if type(x) is float else "int"
+        name: str = type(x).__name__
+        return name
 
     def shape(self, x: Any) -> tuple[int, ...]:
         return ()

@@ -86,6 +86,3 @@ class Loops:
         branches in the same place.
         """
         raise NotImplementedError
-
-
-__all__ = ["Arrays", "Loops", "Step"]

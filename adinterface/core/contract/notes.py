@@ -30,6 +30,3 @@ def note_of(error: Exception, notes: Sequence[Note]) -> str | None:
         if isinstance(error, row.errors) and re.search(row.pattern, message, re.DOTALL):
             return row.note
     return None
-
-
-__all__ = ["TAKE_FUNCTIONS", "Note", "note_of"]

@@ -13,13 +13,13 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from types import CodeType
 from typing import Any
 
 from ..support.entry_points import GROUP, distribution_of
 from ..support.entry_points import entry_points as _entry_points
-from .auto import AutoBackend, Mode, require_hashable
+from .auto import AutoBackend, Mode
 from .backend import Backend
 from .errors import BackendError, MissingEngineError, an
 from .library import Library
@@ -45,8 +45,8 @@ class Registry:
         #: A cache: the library or the node type of each class of values; of classes without either
         #: those that `opaque` has.
         self.handlers: dict[type, Library | NodeType] = {}
-        #: The backends that a call has needed, and the errors of those that cannot be imported.
-        self.backends: dict[str, type[Backend] | BackendError] = {}
+        #: The backends that a call has needed.
+        self.backends: dict[str, type[Backend]] = {}
         #: The code of functions that compilers leave to Python, and what tells the compilers.
         self.untraced: set[CodeType] = set()
         self.compilers: list[Callable[[CodeType], Any]] = []
@@ -84,25 +84,18 @@ def backend_class(name: str) -> type[Backend]:
     Raises ModuleNotFoundError if its engine is not installed, BackendError if there is no backend,
     more than one, or one that cannot be imported.
     """
-    found = _look_up(name)
-    if isinstance(found, BackendError):
-        raise BackendError(*found.args) from found.__cause__
-    return found
-
-
-def _look_up(name: str) -> type[Backend] | BackendError:
-    """The backend, or why there is none; a failed import is not tried again."""
-    if name in REGISTRY.backends:
-        return REGISTRY.backends[name]
+    known = REGISTRY.backends.get(name)
+    if known is not None:
+        return known
     points = _entry_points().get(name, [])
     if len(points) > 1:
         dists = [f"{point.value} ({point.dist.name if point.dist else '?'})" for point in points]
         claims = " and ".join(sorted(dists))
-        return BackendError(
+        raise BackendError(
             f"Two packages offer a backend named {name!r}: {claims}. Uninstall one of them."
         )
     if not points:
-        return BackendError(
+        raise BackendError(
             f"No installed package offers a backend named {name!r} (entry-point group {GROUP!r});"
             f" installed are {', '.join(names()) or 'none'}. If you work on adinterface itself,"
             " install it: pip install -e ."
@@ -114,16 +107,14 @@ def _look_up(name: str) -> type[Backend] | BackendError:
         if top == name and isinstance(error, ModuleNotFoundError) and sys.modules.get(name) is None:
             raise
         auto = auto_class(name)
-        told = BackendError(
+        raise BackendError(
             f"The backend of {name} cannot be imported ({type(error).__name__}: {error}). The"
             f" installed {name} may lack what it needs:"
             f" {auto.install() if auto else f'pip install {distribution_of(name)}'}, then restart"
             " Python."
-        )
-        told.__cause__ = error.with_traceback(None)  # which would keep the caller's values alive
-        return REGISTRY.backends.setdefault(name, told)
+        ) from error
     if not (isinstance(loaded, type) and issubclass(loaded, Backend)):
-        return BackendError(
+        raise BackendError(
             f"The entry point {points[0].value!r} of backend {name!r} is not a subclass of"
             " adinterface.core.contract.Backend."
         )
@@ -153,7 +144,6 @@ def in_mode(backend: Backend, mode: Mode) -> Backend:
 def find(auto: object) -> Backend:
     """As `backend_for`, with an error for anything but a backend value."""
     if isinstance(auto, AutoBackend):
-        require_hashable(auto)
         return backend_for(auto)
     classes = auto_classes() if isinstance(auto, str) else []
     named = [cls for cls in classes if auto in (vars(cls).get("name"), cls.__name__)]
@@ -173,19 +163,22 @@ def find(auto: object) -> Backend:
 
 def loaded_backends() -> list[type[Backend]]:
     """The backends whose engine is imported; imports them. Without those that fail."""
-    return [found for _, found in _of_loaded_engines() if not isinstance(found, BackendError)]
+    found: list[type[Backend]] = []
+    for name in _of_loaded_engines():
+        with suppress(BackendError):
+            found.append(backend_class(name))
+    return found
 
 
-def _of_loaded_engines() -> list[tuple[str, type[Backend] | BackendError]]:
-    return [(name, _look_up(name)) for name in _entry_points() if sys.modules.get(name) is not None]
+def _of_loaded_engines() -> list[str]:
+    return [name for name in _entry_points() if sys.modules.get(name) is not None]
 
 
 def require_importable(cls: type) -> None:
     """Raise BackendError for arrays of an engine whose backend cannot be imported."""
-    for name, found in _of_loaded_engines():
+    for name in _of_loaded_engines():
         # By the start: the arrays of jax are defined in jaxlib.
-        ours = any(base.__module__.startswith(name) for base in cls.__mro__)
-        if ours and isinstance(found, BackendError):
+        if any(base.__module__.startswith(name) for base in cls.__mro__):
             backend_class(name)
 
 
@@ -211,8 +204,8 @@ def libraries() -> list[Library]:
 def evaluation(leaves: Sequence[Any]) -> AbstractContextManager[Any]:
     """The context of a call of f for its value alone, which engines need not record."""
     # Of the engines that a call has needed so far: imports none.
-    backends = [found for found in [*REGISTRY.backends.values()] if isinstance(found, type)]
-    scopes = [library.evaluation(leaves) for each in backends for library in each.libraries]
+    engines = [*REGISTRY.backends.values()]
+    scopes = [library.evaluation(leaves) for each in engines for library in each.libraries]
     needed = [scope for scope in scopes if scope is not None]
     if len(needed) <= 1:
         return needed[0] if needed else nullcontext()

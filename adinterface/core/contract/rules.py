@@ -75,6 +75,3 @@ def require_linear(
     # Numbers of about 1 that cancel leave some epsilons; NaN shows nothing.
     if abs(one - other) > 100 * (epsilon**0.5 * size + epsilon) and size < math.inf:
         raise rule.nonlinear()
-
-
-__all__ = ["Arrays", "FlatRule", "Point", "require_linear"]

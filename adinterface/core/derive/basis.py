@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..contract.arrays import block_dtype, full_like, is_complex, library_of, size_of
+from ..contract.arrays import is_complex, library_of
 from ..contract.backend import Arrays, Backend
 from ..contract.library import Library, dtype_kind
 
@@ -55,28 +56,33 @@ def concatenated(backend: Backend, arrays: Sequence[Any]) -> Any:
 class Components:
     """The real components of some arrays, numbered: all of the first, then of the second, ...
 
-    Arrays of shapes `(2,)` and `(3,)` have the components 0 and 1, and 2 to 4. A complex array
-    counts twice where `doubled` says so: first along 1, then along i. `ranges` has the first number
-    and the unit of each run: `[(0, 1.0), (2, 1.0j)]` for a doubled array of shape `(2,)`.
+    Arrays of shapes `(2,)` and `(3,)` have the components 0 and 1, and 2 to 4. If `doubled`, a
+    complex array counts twice: first along 1, then along i. `ranges` has the first number and the
+    unit of each run: `[(0, 1.0), (2, 1.0j)]` for a doubled array of shape `(2,)`.
     """
 
-    def __init__(self, backend: Backend, arrays: Arrays, doubled: Sequence[bool]):
+    def __init__(self, backend: Backend, arrays: Arrays, *, doubled: bool = True):
         self.backend: Backend = backend
         self.arrays: Arrays = arrays
-        self.sizes: list[int] = [size_of(backend, array) for array in arrays]
+        self.libraries: list[Library] = [library_of(backend, array) for array in arrays]
+        pairs = [*zip(self.libraries, arrays)]
+        self.shapes: list[tuple[int, ...]] = [library.shape(array) for library, array in pairs]
+        self.dtypes: list[str] = [library.dtype(array) for library, array in pairs]
+        self.complex: list[bool] = [dtype_kind(dtype) == "complex" for dtype in self.dtypes]
+        self.sizes: list[int] = [math.prod(shape) for shape in self.shapes]
         self.ranges: list[list[tuple[int, complex]]] = []
         offset = 0
-        for size, double in zip(self.sizes, doubled):
-            units = (1.0, 1.0j) if double else (1.0,)
+        for size, twice in zip(self.sizes, self.complex):
+            units = (1.0, 1.0j) if doubled and twice else (1.0,)
             self.ranges.append([(offset + n * size, unit) for n, unit in enumerate(units)])
             offset += size * len(units)
-        self.count = offset
+        self.count: int = offset
 
     def chunks(self) -> Iterator[tuple[int, int]]:
         """Ranges of component numbers whose seeds fit the budget."""
         step = self.backend.chunk_size
         if step is None:
-            sizes = [16 if is_complex(self.backend, x) else 8 for x in self.arrays]
+            sizes = [16 if twice else 8 for twice in self.complex]
             step = max(1, SEED_BYTES // (sum(map(operator.mul, sizes, self.sizes)) or 8))
         for start in range(0, self.count, step):
             yield start, min(start + step, self.count)
@@ -84,10 +90,9 @@ class Components:
     def seeds(self, start: int, stop: int) -> Arrays:
         """The basis vectors of components start to stop, as stacks like the arrays."""
         seeds: list[Any] = []
-        for array, size, ranges in zip(self.arrays, self.sizes, self.ranges):
-            library = library_of(self.backend, array)
-            dtype = library.dtype(array)
-            shape = (stop - start, *library.shape(array))
+        for n, (array, size, ranges) in enumerate(zip(self.arrays, self.sizes, self.ranges)):
+            library, dtype = self.libraries[n], self.dtypes[n]
+            shape = (stop - start, *self.shapes[n])
             xp = library.namespace(array)
             # Inside a trace the seeds are computed, not stored as constants; JAX compiles eager
             # operations one by one.
@@ -98,16 +103,19 @@ class Components:
                 continue
             # JAX does not infer float16 from the numbers, so they are sent as doubles and cast by
             # the engine.
-            stack = np.zeros((stop - start, size), _double(dtype))
+            stack = np.zeros((stop - start, size), double(dtype))
             for offset, unit in ranges:
                 numbers = np.arange(max(start, offset), min(stop, offset + size))
                 stack[numbers - start, numbers - offset] = unit
             seeds.append(library.asarray(stack.reshape(shape), dtype=dtype, like=array))
         return tuple(seeds)
 
-    def part(self, stack: Any, offset: int, size: int) -> Any:
-        """Of a stack over all components the entries of `size` components from `offset` on."""
-        return stack if size == self.count else stack[offset : offset + size]
+    def parts(self, stack: Any, n: int) -> list[tuple[Any, complex]]:
+        """Of a stack over all components those of the n-th array, with the unit of each run."""
+        size = self.sizes[n]
+        if size == self.count:
+            return [(stack, 1.0)]
+        return [(stack[offset : offset + size], unit) for offset, unit in self.ranges[n]]
 
     def mapped(self, apply: Stacked) -> list[Any]:
         """`apply` to every basis vector: for each result, a stack over all components."""
@@ -121,13 +129,13 @@ class Components:
         """
         flat = concatenated(self.backend, parts) if parts else None
         result: list[Any] = []
-        for array, size, ranges in zip(self.arrays, self.sizes, self.ranges):
+        for n, (size, ranges) in enumerate(zip(self.sizes, self.ranges)):
             if flat is None or size == 0:
-                result.append(full_like(self.backend, array, 0.0))
+                result.append(self.libraries[n].full_like(self.arrays[n], 0.0))
                 continue
             numbers = sum_units([(flat[offset : offset + size], unit) for offset, unit in ranges])
-            shape = library_of(self.backend, array).shape(array)
-            result.append(namespace_of(self.backend, (numbers,)).reshape(numbers, shape))
+            xp = namespace_of(self.backend, (numbers,))
+            result.append(xp.reshape(numbers, self.shapes[n]))
         return result
 
 
@@ -151,17 +159,5 @@ def sum_units(parts: Sequence[tuple[Any, complex]]) -> Any:
     return parts[0][0] if len(parts) == 1 else parts[0][0] + 1j * parts[1][0]
 
 
-def reshaped(backend: Backend, array: Any, shape: tuple[int, ...]) -> Any:
-    library = library_of(backend, array)
-    return (
-        array if library.shape(array) == shape else library.namespace(array).reshape(array, shape)
-    )
-
-
-def empty_block(backend: Backend, shape: tuple[int, ...], output: Any, leaf: Any) -> Any:
-    library, dtype = library_of(backend, output), block_dtype(backend, output, leaf)
-    return library.asarray(np.zeros(shape, _double(dtype)), dtype=dtype)
-
-
-def _double(dtype: str) -> str:
+def double(dtype: str) -> str:
     return "complex128" if dtype_kind(dtype) == "complex" else "float64"

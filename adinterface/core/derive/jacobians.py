@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from ..contract.arrays import block_dtype, cast, filled, full_like, is_complex, library_of, size_of
+import numpy as np
+
+from ..contract.arrays import block_dtype, filled, full_like, library_of, size_of
 from ..contract.backend import (
     Arrays,
     Backend,
@@ -19,7 +21,7 @@ from ..contract.backend import (
 from ..contract.errors import NotRecordedError
 from ..support.record import active_record, from_engine, note_step
 from . import policy
-from .basis import Components, empty_block, namespace_of, reshaped, sum_units
+from .basis import Components, double, namespace_of, sum_units
 from .primitives import checked, linearize, pullback, stacked, transposed
 
 
@@ -75,46 +77,37 @@ def jacobian(
 
 def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     """The Jacobian from a pullback: rows, or columns of its transpose, whichever are fewer."""
-    inputs = _column_components(backend, pulled.outputs, leaves).count
-    if policy.by_columns(backend, inputs, _row_components(backend, pulled.outputs).count):
+    outputs = Components(backend, pulled.outputs)
+    inputs = _column_components(outputs, leaves)
+    if policy.by_columns(backend, inputs.count, outputs.count):
         note_step(
             backend, "transposed into a linear map, because the inputs are fewer than the outputs"
         )
         with suppress(NotRecordedError):  # rows need first derivatives only
             return columns(backend, transposed(backend, pulled), leaves)
-    return rows(backend, pulled, leaves)
-
-
-def _row_components(backend: Backend, outputs: Arrays) -> Components:
-    """The components of the outputs, each of which has a row."""
-    return Components(backend, outputs, [is_complex(backend, output) for output in outputs])
-
-
-def _column_components(backend: Backend, outputs: Arrays, leaves: Arrays) -> Components:
-    """The components of the leaves, each of which has a column."""
-    some_real = not all(is_complex(backend, output) for output in outputs)
-    return Components(backend, leaves, [some_real and is_complex(backend, leaf) for leaf in leaves])
-
-
-def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
-    components = _row_components(backend, pulled.outputs)
-    note_step(backend, f"{components.count} rows of the Jacobian")
-    stacks = components.mapped(stacked(backend, pulled)) if components.count else []
-    blocks = _blocks(components, stacks, pulled.outputs, leaves, by_rows=True)
+    note_step(backend, f"{outputs.count} rows of the Jacobian")
+    stacks = outputs.mapped(stacked(backend, pulled)) if outputs.count else []
+    blocks = _blocks(outputs, inputs, stacks, by_rows=True)
     return Jacobian(pulled.outputs, pulled.aux, blocks)
 
 
+def _column_components(outputs: Components, leaves: Arrays) -> Components:
+    """The components of the leaves, each of which has a column."""
+    return Components(outputs.backend, leaves, doubled=not all(outputs.complex))
+
+
 def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> Jacobian:
-    components = _column_components(backend, linear.outputs, leaves)
-    note_step(backend, f"{components.count} columns of the Jacobian")
-    stacks = components.mapped(stacked(backend, linear)) if components.count else []
-    blocks = _blocks(components, stacks, linear.outputs, leaves, by_rows=False)
+    outputs = Components(backend, linear.outputs)
+    inputs = _column_components(outputs, leaves)
+    note_step(backend, f"{inputs.count} columns of the Jacobian")
+    stacks = inputs.mapped(stacked(backend, linear)) if inputs.count else []
+    blocks = _blocks(outputs, inputs, stacks, by_rows=False)
     return Jacobian(linear.outputs, linear.aux, blocks)
 
 
 def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacobian | None:
     """All columns in one batch; None if the engine cannot, or if they exceed one batch."""
-    components = Components(backend, leaves, [is_complex(backend, leaf) for leaf in leaves])
+    components = Components(backend, leaves)
     if "pushforward_stacked" not in backend.gives or backend.chunk_size == 1:
         return None
     if len(list(components.chunks())) != 1:
@@ -124,37 +117,49 @@ def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacob
     if pushed is None:
         return None
     outputs, stacks, aux = checked(backend, pushed, leaves, components.count)
-    return Jacobian(outputs, aux, _blocks(components, stacks, outputs, leaves, by_rows=False))
+    blocks = _blocks(Components(backend, outputs), components, stacks, by_rows=False)
+    return Jacobian(outputs, aux, blocks)
 
 
 def _blocks(
-    components: Components, stacks: Sequence[Any], outputs: Arrays, leaves: Arrays, *, by_rows: bool
+    outputs: Components, leaves: Components, stacks: Sequence[Any], *, by_rows: bool
 ) -> list[list[Any]]:
-    """The blocks of a Jacobian, from stacks: of rows for each leaf, or of columns for each output.
-
-    components: of the outputs or of the leaves, along which the stacks are.
-    """
-    backend = components.backend
+    """The blocks, from a stack of rows for each leaf, or a stack of columns for each output."""
     blocks: list[list[Any]] = []
-    for k, output in enumerate(outputs):
+    for k in range(len(outputs.arrays)):
         blocks.append([])
-        for n, leaf in enumerate(leaves):
-            shapes = [library_of(backend, x).shape(x) for x in (output, leaf)]
-            shape = (*shapes[0], *shapes[1])
+        for n in range(len(leaves.arrays)):
+            shape = (*outputs.shapes[k], *leaves.shapes[n])
+            dtype = block_dtype(outputs.dtypes[k], leaves.dtypes[n])
             if 0 in shape:
-                blocks[k].append(empty_block(backend, shape, output, leaf))
-                continue
-            place, stack = (k, stacks[n]) if by_rows else (n, stacks[k])
-            size, ranges = components.sizes[place], components.ranges[place]
-            if not by_rows and is_complex(backend, output):
-                ranges = ranges[:1]
-            parts = [(components.part(stack, offset, size), unit) for offset, unit in ranges]
-            if by_rows and is_complex(backend, output) and is_complex(backend, leaf):
-                real = namespace_of(backend, (stack,)).real
-                parts = [(real(part), unit) for part, unit in parts]
-            block = sum_units(parts)
-            if not by_rows:
-                block = namespace_of(backend, (block,)).moveaxis(block, 0, -1)
-            block = reshaped(backend, block, shape)
-            blocks[k].append(cast(backend, block, block_dtype(backend, output, leaf)))
+                zeros = np.zeros(shape, double(dtype))
+                block = outputs.libraries[k].asarray(zeros, dtype=dtype)
+            elif by_rows:
+                block = _of_rows(outputs, k, stacks[n], of_complex=leaves.complex[n])
+            else:
+                block = _of_columns(leaves, n, stacks[k], of_complex=outputs.complex[k])
+            blocks[k].append(_as_block(outputs.backend, block, shape, dtype))
     return blocks
+
+
+def _of_rows(outputs: Components, k: int, stack: Any, *, of_complex: bool) -> Any:
+    """From a stack of rows those of output k, joined. of_complex: whether the leaf is complex."""
+    parts = outputs.parts(stack, k)
+    if outputs.complex[k] and of_complex:
+        real = namespace_of(outputs.backend, (stack,)).real
+        parts = [(real(part), unit) for part, unit in parts]
+    return sum_units(parts)
+
+
+def _of_columns(leaves: Components, n: int, stack: Any, *, of_complex: bool) -> Any:
+    """From a stack of columns those of leaf n, joined. of_complex: whether the output is."""
+    parts = leaves.parts(stack, n)
+    block = sum_units(parts[:1] if of_complex else parts)
+    return namespace_of(leaves.backend, (block,)).moveaxis(block, 0, -1)
+
+
+def _as_block(backend: Backend, block: Any, shape: tuple[int, ...], dtype: str) -> Any:
+    library = library_of(backend, block)
+    if library.shape(block) != shape:
+        block = library.namespace(block).reshape(block, shape)
+    return block if library.dtype(block) == dtype else library.asarray(block, dtype=dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ..contract.arrays import cast_like, copies, filled, full_like, is_complex, library_of
+from ..contract.arrays import cast_like, copies, filled, full_like, library_of
 from ..contract.backend import (
     Arrays,
     Aux,
@@ -134,7 +134,7 @@ def _linearize_by_pushforward(
 class Sampled(FlatFunction):
     """A flat function that can be evaluated at other points than that of the call."""
 
-    __slots__ = ("owned", "owns_leaves")
+    __slots__ = ("owned",)
 
     #: Whether its outputs are derivatives of one function.
     derives = False
@@ -142,19 +142,17 @@ class Sampled(FlatFunction):
     def repeated(self) -> Sampled:
         return self
 
-    @property
-    def elsewhere(self) -> Sampled:
-        """This function for other leaves, none of which is in an owner. Its aux is not used."""
+    def elsewhere(self, layout: Any = None) -> Sampled:
+        """This function for other leaves, none of which is in an owner. Its aux is not used.
+
+        layout: an `Aux.layout`. Where its value has floating numbers, integers become floats.
+        """
         raise NotImplementedError
 
     @property
     def unchecked(self) -> FlatFunction | None:
         """This function for leaves of other dtypes, its value not checked; or None."""
         return None
-
-    def floating(self, layout: Any) -> Sampled:
-        """As `elsewhere`, with floats for integers where an `Aux.layout` has floating outputs."""
-        return self.elsewhere
 
     def task(
         self, leaves: Sequence[Any]
@@ -230,7 +228,8 @@ def _looped(backend: Backend, apply: Callable[[Arrays], Arrays]) -> Stacked:
         if count == 0:  # one call shows the shapes
             zeros = tuple([zero_entry(backend, stack) for stack in stacks])
             return tuple([stack_of(backend, [x])[:0] for x in apply(zeros)])
-        rows = [apply(tuple([stack[i] for stack in stacks])) for i in range(count)]
+        entries = [tuple([stack[i] for stack in stacks]) for i in range(count)]
+        rows = [apply(entry) for entry in entries]
         return tuple([stack_of(backend, column) for column in zip(*rows)])
 
     return apply_each
@@ -240,7 +239,7 @@ def _adjoint(backend: Backend, apply: Stacked, domain: Arrays) -> Callable[[Arra
     """The adjoint of a linear map from `domain`, by applying the map to a basis."""
 
     def adjoint(codomain: Arrays) -> Arrays:
-        components = Components(backend, domain, [is_complex(backend, array) for array in domain])
+        components = Components(backend, domain)
         parts = [
             inner_products(backend, apply(components.seeds(start, stop)), codomain, stop - start)
             for start, stop in components.chunks()

@@ -35,8 +35,6 @@ class DerivedFunction(Sampled):
         self.function: Sampled = function
         self.value: bool = value
         self.owned: frozenset[int] = function.owned
-        self.owns_leaves: bool = function.owns_leaves
-        function.owns_leaves = False  # the leaves belong to the outer engine
 
     @property
     def owners(self) -> Sequence[Any]:
@@ -49,14 +47,9 @@ class DerivedFunction(Sampled):
     def repeated(self) -> DerivedFunction:
         return DerivedFunction(self.derived, self.inner, self.function.repeated(), value=self.value)
 
-    @property
-    def elsewhere(self) -> DerivedFunction:
-        return DerivedFunction(self.derived, self.inner, self.function.elsewhere, value=False)
-
-    def floating(self, layout: Any) -> DerivedFunction:
-        return DerivedFunction(
-            self.derived, self.inner, self.function.floating(layout), value=False
-        )
+    def elsewhere(self, layout: Any = None) -> DerivedFunction:
+        inner = self.function.elsewhere(layout)
+        return DerivedFunction(self.derived, self.inner, inner, value=False)
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
         outputs, result, aux = self.derived(self.inner, self.function, leaves, value=self.value)
@@ -148,7 +141,7 @@ def hessian_diagonal(outer: Backend, inner: Backend, function: Sampled, leaves: 
             return cast_like(inner, result.tangents, leaves)
     linear = hessian_map(outer, DerivedFunction(gradients, inner, function, value=False), leaves)
     apply = stacked(outer, linear)
-    components = Components(outer, leaves, [False] * len(leaves))
+    components = Components(outer, leaves, doubled=False)
     note_step(outer, f"{components.count} products of the Hessian with a basis vector")
     parts: list[Any] = []
     for start, stop in components.chunks():

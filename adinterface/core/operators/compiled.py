@@ -36,7 +36,6 @@ def compiled(
             for n, array in zip(dynamic, arrays):
                 entered[n] = array
             call = Call(plan, f, last, entered)
-            call.owns_leaves = False
             return compute(call, arrays[: len(plan.active)], arrays[len(dynamic) :])
 
         whole = plan.backend.compile(flat)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
+from ..call.output import form_of
 from ..call.row import OperatorRow, Parts
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
@@ -127,24 +128,24 @@ def value_derivative_and_second_derivative(
 def _value_and_derivative(f: Call, x: Arrays, _: Arrays) -> Parts:
     """The pushforward of one."""
     outputs, pushed, aux = derive.derivative(f.plan.backend, f, x)
-    return (outputs, aux), (Aux((), aux.layout), pushed)
+    return (outputs, aux), (form_of(aux), pushed)
 
 
 def _derivative(f: Call, x: Arrays, _: Arrays) -> Parts:
     _, pushed, aux = derive.derivative(f.plan.backend, f, x, value=False)
-    return ((Aux((), aux.layout), pushed),)
+    return ((form_of(aux), pushed),)
 
 
 def _value_derivative_and_second(f: Call, x: Arrays, _: Arrays) -> Parts:
     """The pushforward of one, of the pushforward of one, whose aux is the value and its aux."""
     first, second, aux = derive.second_derivative(f.plan.outer, f.plan.inner, f, x)
-    outputs, beside, form = aux.arrays[: len(first)], aux.arrays[len(first) :], Aux((), aux.layout)
+    outputs, beside, form = aux.arrays[: len(first)], aux.arrays[len(first) :], form_of(aux)
     return (outputs, Aux(beside, aux.layout)), (form, first), (form, second)
 
 
 def _second_derivative(f: Call, x: Arrays, _: Arrays) -> Parts:
     _, second, aux = derive.second_derivative(f.plan.outer, f.plan.inner, f, x, value=False)
-    return ((Aux((), aux.layout), second),)
+    return ((form_of(aux), second),)
 
 
 VALUE_AND_DERIVATIVE = OperatorRow(

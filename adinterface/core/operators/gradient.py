@@ -102,13 +102,13 @@ def value_and_gradient(
 def _value_and_gradient(f: Call, x: Arrays, _: Arrays) -> Parts:
     """The pullback of one."""
     outputs, aux, gradients, connected = derive.gradient(f.plan.backend, f, x)
-    return ((outputs, aux), gradients) if connected else ((outputs, aux), gradients, None)
+    return ((outputs, aux), gradients) if connected else ((outputs, aux), gradients, ())
 
 
 def _gradient(f: Call, x: Arrays, _: Arrays) -> Parts:
     """The same without the value, which compiled code need not return."""
     result = derive.gradient(f.plan.backend, f, x, value=False)
-    return (result.gradients,) if result.connected else (result.gradients, None)
+    return (result.gradients,) if result.connected else (result.gradients, ())
 
 
 VALUE_AND_GRADIENT = OperatorRow(

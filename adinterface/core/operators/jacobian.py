@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
+from ..call.output import form_of
 from ..call.row import OperatorRow, Parts
 from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays, Aux
+from ..contract.backend import Arrays
 from ..contract.registry import REGISTRY
 from .run import run
 from .typed import typed
@@ -88,12 +89,12 @@ def value_and_jacobian(
 
 def _value_and_jacobian(f: Call, x: Arrays, _: Arrays) -> Parts:
     outputs, aux, blocks = derive.jacobian(f.plan.backend, f, x)
-    return (outputs, aux), (Aux((), aux.layout), blocks)
+    return (outputs, aux), (form_of(aux), blocks)
 
 
 def _jacobian(f: Call, x: Arrays, _: Arrays) -> Parts:
     _, aux, blocks = derive.jacobian(f.plan.backend, f, x, value=False)
-    return ((Aux((), aux.layout), blocks),)
+    return ((form_of(aux), blocks),)
 
 
 VALUE_AND_JACOBIAN = OperatorRow(

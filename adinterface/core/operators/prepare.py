@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..call.call import Call
@@ -146,7 +146,7 @@ class Prepared:
         plan, values = call.plan, call.values
         if signature is None:
             return plan
-        key: Any = signature.key
+        key: Hashable = signature.key
         static = (*signature.static_slots, *plan.without_numbers) if self._keys_static else ()
         last = self._last  # once: another thread may set it meanwhile
         if not static and last is not None and last[0] is plan:
@@ -175,21 +175,11 @@ class Prepared:
                 self._count += 1
         return known
 
-    def copy(self) -> Prepared:
-        """Another prepared call that starts with the same specializations."""
-        new = Prepared(self._row, self._auto, self._original)
-        new._f, new._known, new._last, new._count = (
-            self._f,
-            self._known.copy(),
-            self._last,
-            self._count,
-        )
-        return new
-
-    __copy__ = copy
+    def __copy__(self) -> Prepared:
+        return self  # as of a function
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Prepared:
-        return self.copy()
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         """f, the operator and the backend, without the specializations."""
@@ -225,6 +215,3 @@ def _static_key(value: Any) -> Any:
 
 def _nothing(*args: Any) -> Any:
     return ()
-
-
-__all__ = ["Prepared", "prepare"]

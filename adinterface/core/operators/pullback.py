@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, NoReturn, 
 from .. import derive
 from ..call.call import Call
 from ..call.cotangents import NativeMatch, native_tangents
-from ..call.output import noting
+from ..call.output import form_of, noting
 from ..call.row import Compiled, Compute, OperatorRow, Parts
 from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays, Aux, Linearized, Pullback
+from ..contract.backend import Arrays, Linearized, Pullback
 from ..contract.errors import BackendError
 from ..contract.registry import REGISTRY
 from ..contract.tracing import untraced
@@ -34,12 +34,6 @@ class ValueAndBack(NamedTuple, Generic[Gradients]):
     value: Any
     back: Back[Gradients]
 
-    def __call__(self, *cotangents: Any) -> NoReturn:
-        raise TypeError(
-            "pullback returns (value, back). Write value, back = pullback(f, backend, x), then"
-            " back(cotangent)."
-        )
-
 
 class ValueAndTangent(NamedTuple, Generic[Value]):
     """The result of `pushforward`."""
@@ -54,21 +48,15 @@ class ValueAndPush(NamedTuple, Generic[Value]):
     value: Value
     push: Push[Value]
 
-    def __call__(self, *tangents: Any) -> NoReturn:
-        raise TypeError(
-            "linearize returns (value, push). Write value, push = linearize(f, backend, x), then"
-            " push(tangent)."
-        )
-
 
 class _Map:
-    """A linear map at one point, which never changes: a deep copy is the map itself."""
+    """A linear map at one point."""
 
     _kind: ClassVar[str]
     _call: Call
 
     def __copy__(self) -> Self:
-        return self
+        return self  # it never changes
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
@@ -186,7 +174,7 @@ class Push(_Map, Generic[Value_co]):
             with estimating() as result, noting(call.plan):
                 pushed = push(native)
             call.warn_imprecise(result)
-            return call.tangent((self._linear.aux, pushed))
+            return call.tangent((form_of(self._linear.aux), pushed))
 
 
 @typed["signatures.PullbackOperator"]()
@@ -339,7 +327,7 @@ def _value_and_map(call: Call, result: Any) -> Any:
 
 def _pushforward(f: Call, x: Arrays, v: Arrays) -> Parts:
     outputs, pushed, aux = derive.pushforward(f.plan.backend, f, x, v)
-    return (outputs, aux), (Aux((), aux.layout), pushed)
+    return (outputs, aux), (form_of(aux), pushed)
 
 
 PULLBACK = OperatorRow(

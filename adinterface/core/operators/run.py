@@ -12,7 +12,7 @@ from ..call.cotangents import native_tangents
 from ..call.output import annotate
 from ..call.plan import Engines, Plan, lay_out
 from ..call.row import OperatorRow
-from ..contract.auto import AutoBackend, MatrixBackend, require_hashable
+from ..contract.auto import AutoBackend, MatrixBackend
 from ..contract.errors import AdinterfaceError
 from ..contract.nodes import Around
 from ..contract.registry import find, function_of_extension
@@ -108,11 +108,7 @@ def find_plan(
     except (Unkeyed, AdinterfaceError, RecursionError):
         return *_planned(row, auto, args, kwargs), None  # which raises the error, with its path
     key = row, auto, signature.key
-    try:
-        known = _PLANS.get(key)
-    except TypeError:
-        require_hashable(auto)
-        raise
+    known = _PLANS.get(key)
     if known is None:
         known = _PLANS.add(key, _planned(row, auto, args, kwargs)[0])
     return known, signature.values, signature

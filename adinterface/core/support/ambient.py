@@ -23,25 +23,18 @@ Wrap = Callable[[Any], Any]
 Doubt = tuple[float, Callable[[], None]]
 
 
-class Origins(NamedTuple):
-    """Leaves of the arguments of f that look like others: the engine has one type for all."""
-
-    #: Those of 0-d NumPy arrays, and of Python numbers.
-    arrays: Sequence[Any] = ()
-    numbers: Sequence[Any] = ()
-    #: Those of Constants inside the arguments. The functions of `adinterface.tree` leave them out,
-    #: as outside of f.
-    constants: Sequence[Any] = ()
-
-
 class Ambient(NamedTuple):
     """The state of the core, immutable: each scope has its own."""
 
     #: Each `Library` of an engine that evaluates f and does not mark what it traces, see
     #: `Library.traced`.
     evaluating: tuple[Any, ...] = ()
-    #: Leaves of the running f.
-    origins: Origins = Origins()
+    #: The leaves of the running f that are Python numbers of the caller, which look as arrays do;
+    #: recorded for code that asks for them.
+    numbers: Sequence[Any] = ()
+    #: Its leaves in Constants inside the arguments. The functions of `adinterface.tree` leave them
+    #: out, as outside of f.
+    constants: Sequence[Any] = ()
     #: The class in which running NumPy code takes arrays; None outside of such code.
     wrap: Wrap | None = None
     #: The record of a tool, such as `explain`: what `record.py` reports to.
@@ -74,6 +67,3 @@ class within(Generic[T]):
 
     def __exit__(self, *raised: object) -> None:
         self._variable.reset(self._token)
-
-
-__all__ = ["CORE", "Ambient", "Doubt", "Origins", "Wrap", "now", "within"]

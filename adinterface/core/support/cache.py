@@ -19,9 +19,6 @@ class Cache(Generic[T]):
         #: The most recent entry with its key: comparing two keys costs less than hashing one.
         self._last: tuple[Hashable, T] | None = None
 
-    def __len__(self) -> int:
-        return len(self._known)
-
     def get(self, key: Hashable) -> T | None:
         """The entry, which becomes the most recent one; None if there is none."""
         last = self._last
@@ -49,9 +46,3 @@ class Cache(Generic[T]):
     def entries(self) -> list[T]:
         """All entries, the most recently used last."""
         return list(self._known.values())
-
-    def copy(self) -> Cache[T]:
-        new: Cache[T] = Cache(self.bound)
-        with self._lock:
-            new._known = dict(self._known)
-        return new

@@ -59,6 +59,3 @@ def advice(value: object) -> str | None:
             " of x @ v."
         )
     return None if made is None else f"Pass {made}, in Constant(...) if it is not differentiated."
-
-
-__all__ = ["advice", "packages_of", "plain"]

@@ -23,27 +23,18 @@ _PLAIN = frozenset(
 
 
 class Same:
-    """An object as a key, which keeps it alive: by hash and equality, or else by identity."""
+    """An object without a hash as a key, by its identity, which keeps the object alive."""
 
-    __slots__ = ("_hash", "value")
+    __slots__ = ("value",)
 
-    def __init__(self, value: Any):
-        self.value: Any = value
-        try:
-            self._hash: int | None = hash(value)
-        except TypeError:
-            self._hash = None
+    def __init__(self, value: object):
+        self.value = value
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Same):
-            return False
-        if self.value is other.value:
-            return True
-        known = self._hash is not None and self._hash == other._hash
-        return known and bool(self.value == other.value)
+        return isinstance(other, Same) and self.value is other.value
 
     def __hash__(self) -> int:
-        return id(self.value) if self._hash is None else self._hash
+        return id(self.value)
 
 
 def key_of(value: Any, fixed: bool = False) -> Any:
@@ -59,7 +50,7 @@ def key_of(value: Any, fixed: bool = False) -> Any:
 
     Raises Unkeyed for a value without a key.
     """
-    cls: Any = type(value)
+    cls = type(value)
     if cls in _PLAIN:
         return cls, value
     if cls in (float, complex):
@@ -85,7 +76,8 @@ def key_of(value: Any, fixed: bool = False) -> Any:
             return value.dtype, value.shape, content
     except RecursionError:
         raise Unkeyed from None
-    return cls, Same(value)
-
-
-__all__ = ["Same", "Unkeyed", "key_of"]
+    try:
+        hash(value)
+    except TypeError:
+        return cls, Same(value)
+    return cls, value

@@ -12,13 +12,11 @@ from .flattening import (
     is_differentiated,
     is_promoted,
     owner_of,
-    refuse_endless,
 )
-from .matching import Matcher, along, flatten_tree, rebuild, structure_key
+from .matching import Matcher
 from .recognition import (
     handler_of,
     is_floating_array,
-    is_opaque_type,
     register_node,
     register_stand_in,
     stood_for,
@@ -44,8 +42,7 @@ from .structures import (
 __all__ = [
     "CARRIED", "CONSTANT", "CallData", "Constant", "DIFFERENTIATED", "Flattening", 
     "Leaf", "LeafSpec", "Matcher", "Node", "Owner", "Signature", "Slot", "Static", "Structure",
-    "along", "build_gradient", "count_leaves", "flatten", "flatten_tree", "handler_of",
-    "is_differentiated", "is_floating_array", "is_in_front", "is_opaque_type", "is_promoted",
-    "owner_of", "rebuild", "refuse_endless", "register_node", "register_stand_in", "stood_for",
-    "structure_key",
+    "build_gradient", "count_leaves", "flatten", "handler_of",
+    "is_differentiated", "is_floating_array", "is_in_front", "is_promoted",
+    "owner_of", "register_node", "register_stand_in", "stood_for",
 ]  # fmt: skip

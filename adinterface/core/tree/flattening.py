@@ -34,9 +34,6 @@ from .structures import (
     marks_argument,
 )
 
-#: A RecursionError is blamed on a tree that is deeper than this.
-_DEEP = 100
-
 
 class _Place(NamedTuple):
     """Where some siblings are: the children of one node, or the arguments of a call."""
@@ -111,8 +108,7 @@ class Flattening:
         try:
             return self.trees((value,), place)[0]
         except RecursionError:
-            refuse_endless(place.paths(0) or "the tree", value)
-            raise
+            raise endless(place.paths(0) or "the tree") from None
 
     def trees(self, values: Sequence[Any], place: _Place) -> list[Structure]:
         structures: list[Structure] = []
@@ -312,41 +308,13 @@ def flatten(
     return Flattening(leaves, with_frozen=with_frozen).tree(value, place), leaves
 
 
-def refuse_endless(path: str, root: Any) -> None:
-    """After a RecursionError: raise TreeError for an endless value, or one nested too deep."""
-    depth = 0
-    above: dict[int, str] = {}  # the nodes between the root and this one, with the key of each
-    done: set[int] = set()
-    stack: list[tuple[Any, str, bool]] = [(root, path, True)]
-    while stack:
-        value, key, enters = stack.pop()
-        if not enters:
-            del above[id(value)]
-            done.add(id(value))
-            continue
-        if type(value) is Constant:
-            value = value.value
-        if id(value) in above:
-            keys = list(above)
-            first = "".join([above[k] for k in keys[: keys.index(id(value)) + 1]])
-            raise TreeError(
-                f"{''.join(above.values())}{key} is {first} itself, so there is no end to it. Leave"
-                " such a reference out, or hold a weakref.ref."
-            )
-        handler = handler_of(value, scan=False)
-        if id(value) in done or not isinstance(handler, NodeType):
-            continue
-        above[id(value)] = key
-        depth = max(depth, len(above))
-        stack.append((value, key, False))
-        children, data = handler.flatten(value)
-        paths = handler.paths(data, len(children))
-        stack += [(child, name, True) for child, name in zip(children, paths)]
-    if depth > _DEEP:
-        raise TreeError(
-            f"{path} is nested {depth:,} levels deep, deeper than Python's recursion limit lets it"
-            " be taken apart. Put its levels one after another into a list."
-        )
+def endless(path: str) -> TreeError:
+    """The error for a tree in which a RecursionError was raised."""
+    return TreeError(
+        f"{path} contains itself, or is nested deeper than Python's recursion limit lets it be"
+        " taken apart. Leave out a reference to a parent, or hold a weakref.ref; put the levels of"
+        " a deep tree into a list."
+    )
 
 
 def _reason(value: Any, place: _Place) -> str:
@@ -362,14 +330,3 @@ def _reason(value: Any, place: _Place) -> str:
     if isinstance(value, bool):
         return "a bool has no gradient"
     return f"{'None' if value is None else type(value).__name__} has no gradient"
-
-
-__all__ = [
-    "Flattening",
-    "Signature",
-    "flatten",
-    "owner_of",
-    "is_differentiated",
-    "is_promoted",
-    "refuse_endless",
-]

@@ -64,7 +64,7 @@ def buffer_has_floats(value: object) -> bool | None:
         kind = getattr(getattr(value, "dtype", None), "kind", "O")
         if kind != "O":
             return kind in ("f", "c")
-        source: Any = value
+        source: object = value
     else:
         try:
             source = memoryview(value)  # type: ignore[arg-type]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import functools
 import numbers
-import sys
 import types
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -140,7 +139,7 @@ def handler_of(
         if len(REGISTRY.handlers) >= KEPT_CLASSES:  # of a program that creates classes without end
             REGISTRY.handlers.clear()
         REGISTRY.handlers[cls] = handler
-    elif is_opaque_type(cls):
+    elif any(cls in backend.opaque_types for backend in registry.loaded_backends()):
         _OPAQUE.add(cls)
     elif scan:
         _check_opaque(value, path(), alone)
@@ -156,11 +155,6 @@ _SETTLED = (
     *_OPAQUE_AT_SIGHT, object, int, float, complex, dict, OrderedDict, defaultdict, list, tuple,
     np.ndarray, Constant,
 )  # fmt: skip
-
-
-def is_opaque_type(cls: type) -> bool:
-    """Whether an engine declares that instances of this class hold nothing to differentiate."""
-    return any(cls in backend.opaque_types for backend in registry.loaded_backends())
 
 
 def _find_handler(value: Any, path: Callable[[], str]) -> Library | NodeType | None:
@@ -222,24 +216,13 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
         if inner.startswith("."):
             way = f"fields=[{inner[1:].partition('.')[0].partition('[')[0]!r}]"
         remedy = other_packages.advice(value) or (
-            f"Register the class with register_node({cls.__qualname__}, {way}){_or_dataclass(cls)},"
-            " or wrap it in Constant(...)."
+            f"Register the class with register_node({cls.__qualname__}, {way}), make it a"
+            " dataclass, or wrap it in Constant(...)."
         )
         raise NotDifferentiableError(
             f"{path} is {an(name)}, which adinterface cannot look into, but {path}{inner} is"
             f" {what}: it would silently have no gradient. {remedy}"
         )
-
-
-def _or_dataclass(cls: type) -> str:
-    """A remedy for a class that the user can edit; empty for a class of a package."""
-    module = sys.modules.get(cls.__module__)
-    if cls.__module__ == "__main__":
-        return ", make it a dataclass"
-    if cls.__module__.partition(".")[0] in sys.stdlib_module_names:
-        return ""
-    installed = "site-packages" in (getattr(module, "__file__", None) or "")
-    return "" if installed else ", make it a dataclass"
 
 
 def is_floating_array(value: object) -> bool:

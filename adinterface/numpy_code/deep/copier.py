@@ -10,7 +10,7 @@ from __future__ import annotations
 import types
 from typing import Any, Protocol
 
-from ...core.support import closures
+from ... import _closures as closures
 from .bytecode import assigned_free_variables
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.support.closures import is_filled
+from ..._closures import is_filled
 from ..array import NumpyArray, as_plain, known_numbers
 from ..array_like import ArrayHolder, with_each
 from ..made_array import MadeArray

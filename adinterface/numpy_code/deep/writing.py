@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.support.closures import is_filled
+from ..._closures import is_filled
 from ..array_makers import MAKERS
 from ..made_array import captured
 from .bytecode import assigns_to_globals, nested_codes, writes_to_arrays

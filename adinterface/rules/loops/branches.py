@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from ...core.contract.backend import Arrays
 from ...core.contract.library import Library, dtype_kind
-from ...core.contract.loops import Arrays
 from ...core.contract.tracing import untraced
 from .captured import engine_among
 from .home import Home, known

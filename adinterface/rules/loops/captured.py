@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..._closures import captured_values
 from ...core.contract.library import NUMPY, PYTHON
 from ...core.contract.nodes import NodeType
-from ...core.support.closures import captured_values
 from ...core.tree import Constant, handler_of
 from .trees import LoopLeaf, leaf_of
 

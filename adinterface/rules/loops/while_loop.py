@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ...core.contract.backend import Arrays
 from ...core.contract.errors import OutputError
 from ...core.contract.library import NUMPY, PYTHON
-from ...core.contract.loops import Arrays
 from ...core.contract.tracing import untraced
 from .captured import engine_among
 from .carry import Carry

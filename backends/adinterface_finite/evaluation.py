@@ -176,11 +176,11 @@ class FlatEvaluations(Evaluations):
         tasks = [Task(_noting, floating.task(leaves)) for leaves in points]
         # Other processes cannot take a derivative of f as a function; its own evaluations of f go
         # to the workers.
-        sent = all(task.args[0] is not floating for task in tasks) or isinstance(
-            self.executor, ThreadPoolExecutor
-        )
+        of_f = all(task.args[0] is not floating for task in tasks)
+        sent = of_f or isinstance(self.executor, ThreadPoolExecutor)
         if not sent or self.hold.record is not None:  # workers do not have the values at the point
-            sent, here = False, functools.partial(self.hold, floating)
+            sent = of_f = False
+            here = functools.partial(self.hold, floating)
             tasks = [Task(_noting, (here, leaves, {})) for leaves in points]
         for found in run_all(self.executor if sent else map, tasks):
             if type(found) is Outside:
@@ -188,7 +188,7 @@ class FlatEvaluations(Evaluations):
             else:
                 value, *accuracy = found
                 self.level.note(*accuracy)
-                yield self.vector(*(floating.received(value) if sent else value))
+                yield self.vector(*(floating.received(value) if of_f else value))
 
 
 def _noting(

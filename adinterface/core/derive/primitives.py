@@ -160,11 +160,6 @@ class Sampled(FlatFunction):
         """A function and its arguments for another process; `received` reads its value."""
         return self, leaves, {}
 
-    def received(self, result: Any) -> tuple[Arrays, Aux]:
-        """What `task` gave, as outputs and aux."""
-        outputs_and_aux: tuple[Arrays, Aux] = result
-        return outputs_and_aux
-
 
 class _Back(FlatFunction):
     """A pullback as a flat function of cotangents."""

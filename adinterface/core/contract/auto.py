@@ -42,13 +42,9 @@ class AutoBackend:
         name: ClassVar[str]
     _facts: ClassVar[dict[str, Any]] = {}
 
-    def __init_subclass__(
-        cls, *, package: str | None = None, optimisers: dict[str, str] | None = None
-    ) -> None:
-        facts = {"package": package, "optimisers": optimisers}
-        known = {name: fact for name, fact in facts.items() if fact is not None}
-        if known:
-            cls._facts = known
+    def __init_subclass__(cls, **facts: Any) -> None:
+        if facts:
+            cls._facts = facts
 
     def __post_init__(self) -> None:
         for option in fields(self):

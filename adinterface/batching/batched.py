@@ -132,6 +132,10 @@ class BatchedRow(OperatorRow):
     def made_of(self) -> tuple[Any, Any, dict[str, Any]]:
         return batched, self.inner, {"randomness": self.randomness}
 
+    @property
+    def title(self) -> str:
+        return f"batched({self.name})"
+
 
 #: The facts that a batched operator shares with the operator itself.
 _SAME = ("name", "forms", "result", "output", "order", "of_complex", "takes", "directions")

@@ -92,6 +92,11 @@ class OperatorRow:
         return _row, (self.compute.__module__, self.name)
 
     @property
+    def title(self) -> str:
+        """The operator in messages."""
+        return self.name
+
+    @property
     def made_of(self) -> tuple[Any, Any, dict[str, Any]]:
         """For pickles: the operator around an operator, the row inside, and the keywords."""
         return None, None, {}

@@ -69,13 +69,13 @@ class _Curve:
         result = values(flat)
         if not extrapolate:
             result = np.where(columns((flat < start) | (flat > end), result), np.nan, result)
-        return _placed(result, x.shape, self.axis)  # type: ignore[attr-defined]
+        return _placed(result, x.shape, self.axis)
 
     def _ends(self) -> tuple[Any, Any]:
         raise NotImplementedError
 
     def _extrapolated(self, given: Any) -> Any:
-        return self.extrapolate if given is None else given  # type: ignore[attr-defined]
+        return self.extrapolate if given is None else given
 
     def _area(self, area: Any, a: Any, b: Any, extrapolate: Any) -> Any:
         """The integral from a to b. area: an antiderivative, which goes on beyond the ends."""

@@ -288,6 +288,26 @@ def detrend(data: Any, axis: int = -1, type: str = "linear") -> Array:
     return np.moveaxis(x, -1, axis)
 
 
+@of_scipy(scipy_signal.savgol_filter)
+def savgol_filter(
+    x: Any, window_length: int, polyorder: int, deriv: int = 0, delta: float = 1.0, axis: int = -1
+) -> Array:
+    """Each element is a sum of the window around it, or at the ends of the window there."""
+    x = np.moveaxis(inexact(x), axis, -1)
+    weights = scipy_signal.savgol_filter(
+        np.eye(window_length), window_length, polyorder, deriv, delta, axis=0
+    ).astype(x.dtype)
+    half = window_length // 2
+    n = x.shape[-1]
+    places = np.arange(n - window_length + 1)[:, None] + np.arange(window_length)
+    parts = [
+        x[..., :window_length] @ weights[:half].T,
+        np.take(x, places, axis=-1) @ weights[half],
+        x[..., n - window_length :] @ weights[half + 1 :].T,
+    ]
+    return np.moveaxis(np.concatenate(parts, axis=-1), -1, axis)
+
+
 @of_scipy(scipy_signal.hilbert)
 def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Array:
     x = np.moveaxis(inexact(x), axis, -1)

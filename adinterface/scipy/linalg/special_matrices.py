@@ -5,7 +5,6 @@ The SciPy functions are applied to indices, which say where each element goes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,29 +16,23 @@ from ..dispatch import of_scipy
 
 @of_scipy(scipy.linalg.toeplitz)
 def toeplitz(c: Any, r: Any = None) -> Array:
-    c = array(c)
-    r = (np.conj(c) if is_complex(c) else c) if r is None else array(r)
+    if r is None:
+        c = array(c)
+        r = np.conj(c) if is_complex(c) else c
     return rearranged(scipy.linalg.toeplitz, *_alike(c, r))
 
 
 @of_scipy(scipy.linalg.hankel)
 def hankel(c: Any, r: Any = None) -> Array:
-    c = array(c)
-    return (
-        rearranged(scipy.linalg.hankel, c)
-        if r is None
-        else rearranged(scipy.linalg.hankel, *_alike(c, array(r)))
-    )
+    return rearranged(scipy.linalg.hankel, *_alike(*([c] if r is None else [c, r])))
 
 
-circulant: Callable[..., Array] = of_scipy(scipy.linalg.circulant)(
-    lambda c: rearranged(scipy.linalg.circulant, array(c))
+of_scipy(scipy.linalg.circulant)(lambda c: rearranged(scipy.linalg.circulant, array(c)))
+of_scipy(scipy.linalg.leslie)(lambda f, s: rearranged(scipy.linalg.leslie, *_alike(f, s)))
+of_scipy(scipy.linalg.block_diag)(lambda *arrs: rearranged(scipy.linalg.block_diag, *_alike(*arrs)))
+of_scipy(scipy.linalg.convolution_matrix)(
+    lambda a, n, mode="full": rearranged(scipy.linalg.convolution_matrix, array(a), n=n, mode=mode)
 )
-
-
-@of_scipy(scipy.linalg.block_diag)
-def block_diag(*arrs: Any) -> Array:
-    return rearranged(scipy.linalg.block_diag, *_alike(*map(array, arrs)))
 
 
 @of_scipy(scipy.linalg.companion)
@@ -57,7 +50,8 @@ def khatri_rao(a: Any, b: Any) -> Array:
     return np.reshape(a[..., :, None, :] * b[..., None, :, :], (*a.shape[:-2], -1, a.shape[-1]))
 
 
-def _alike(*arrays: Array) -> list[Array]:
-    """Of one dtype, so that a vector can hold the elements of all."""
+def _alike(*values: Any) -> list[Array]:
+    """Arrays of one dtype, so that a vector can hold the elements of all."""
+    arrays = list(map(array, values))
     dtype = np.result_type(*[x.dtype for x in arrays])
     return [cast(x, dtype) for x in arrays]

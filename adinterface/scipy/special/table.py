@@ -279,6 +279,8 @@ ROWS = (
     Row("k1e", "x", lambda y, z: y - (special.k0e(z) + special.kve(2, z)) / 2),
     Row("struve", "v; x", lambda y, v, x: bessel.between("struve", v, x, -1) + bessel.power_of_struve(v, x)),
     Row("modstruve", "v; x", lambda y, v, x: bessel.between("modstruve", v, x, 1) + bessel.power_of_struve(v, x)),
+    Row("itj0y0", "x", lambda values, x: ((special.j0(x),), (special.y0(x),))),
+    Row("iti0k0", "x", lambda values, x: ((special.i0(x),), (special.k0(x),))),
     Row("airy", "z", lambda values, z: ((values[1],), (z * values[0],), (values[3],), (z * values[2],))),
     # Elliptic integrals and functions. DLMF 19.4, 19.18, 22.13, 22.16.
     Row("ellipk", "m", lambda y, m: elliptic.first_by_m(m)),

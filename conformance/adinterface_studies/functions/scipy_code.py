@@ -93,7 +93,8 @@ EXPRESSIONS = {
         linalg.solve_continuous_are(a, m[:, :2], s @ s.T + eye, np.eye(2));
         linalg.solve_discrete_are(a, m[:, :2], s @ s.T + eye, np.eye(2) * q[0]);
         linalg.toeplitz(x, y[:2]); linalg.toeplitz(x); linalg.hankel(x[:3], y[:2]);
-        linalg.circulant(x); linalg.block_diag(a, m, [1.0, 2.0]); linalg.companion(x);
+        linalg.circulant(x); linalg.leslie(x[:3], y[:2]); linalg.convolution_matrix(x, 4, 'same');
+        linalg.block_diag(a, m, [1.0, 2.0]); linalg.companion(x);
         linalg.khatri_rao(m, m[:2])
     """
     ),
@@ -107,7 +108,8 @@ EXPRESSIONS = {
         special.erfi(p); special.erfcinv(u); special.wrightomega(p); special.exprel(p);
         special.kolmogorov(p); special.kolmogi(u); special.sindg(v); special.cosdg(v);
         special.tandg(v); special.cotdg(p); special.radian(v, v, v); special.struve(1.5, p);
-        special.modstruve(0.5, p); special.airy(v); special.sici(p); special.shichi(p);
+        special.modstruve(0.5, p); special.itj0y0(p); special.iti0k0(p);
+        special.airy(v); special.sici(p); special.shichi(p);
         special.fresnel(v); special.ndtri_exp(-p); special.owens_t(v, p);
         special.wofz(v + 0.3j).real; special.voigt_profile(v, p, q); special.ellipk(u);
         special.ellipk(u / 9); special.ellipkm1(p); special.ellipe(u); special.ellipe(u / 9);
@@ -175,6 +177,7 @@ EXPRESSIONS = {
         signal.sosfilt([[0.5, 0.2, 0.1, 1.0, -0.3, 0.1], [0.4, 0.1, 0.3, 1.0, 0.2, 0.05]], x);
         signal.filtfilt([0.3, 0.2], [1.0, -0.5], x, padlen=3); signal.detrend(i);
         signal.detrend(i, 0, 'constant');
+        signal.savgol_filter(x, 5, 2); signal.savgol_filter(i, 3, 1, deriv=1, axis=0);
         signal.hilbert(x).imag
     """
     ),

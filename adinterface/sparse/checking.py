@@ -17,6 +17,7 @@ from ..core.contract.errors import SparsityError
 from ..core.contract.library import epsilon
 from ..core.derive import policy
 from .blocks import BlockLayout
+from .compressed import joined
 from .detection import ColouredPattern, Derivative, differenced, numbers_of
 
 Array = np.ndarray[Any, Any]
@@ -57,9 +58,9 @@ def verify(
         expected = _again(operation, call, partial(_by_engine, operation, vector, transposed))
     if expected is None:
         return False
-    scales = backend.scales(call.leaves) if beside else None
-    if scales is not None:
-        vector = vector * np.concatenate([np.ravel(scale) for scale in scales])
+    weights = joined(backend.scales(call.leaves)) if beside else None
+    if weights is not None:
+        vector = vector * weights
     result, size = _by_matrices(entries, layout, vector, transposed)
     tolerance = _tolerance(operation, call)
     with np.errstate(all="ignore"):

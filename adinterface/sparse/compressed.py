@@ -199,6 +199,11 @@ def _seeds(
     return tuple(seeds)
 
 
+def joined(scales: Sequence[Any] | None) -> Numbers | None:
+    """The scales of all leaves in one vector."""
+    return None if scales is None else np.concatenate([np.zeros(0), *map(np.ravel, scales)])
+
+
 def gathered(backend: Backend, stores: Sequence[Any], places: Indices) -> Any:
     """The entries at these places of concatenated flat stacks, by the engine itself."""
     library = library_of(backend, stores[0])

@@ -232,11 +232,7 @@ class SparseDerivative:
         compiled = bool(stacks) and library_of(backend, stacks[0]).traced(stacks[0])
         if not compiled and not self._has_own_format():
             return outputs, aux, [*coloured], [*singles], *product
-        weights = (
-            None
-            if scales is None
-            else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
-        )
+        weights = compressed.joined(scales)
         entries: list[list[Any]] = []
         for k, row in enumerate(layout.blocks):
             entries.append([])
@@ -329,11 +325,7 @@ class SparseDerivative:
             for stacks in (coloured, singles)
         ]
         scales = backend.scales(call.leaves)
-        weights = (
-            None
-            if scales is None
-            else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
-        )
+        weights = compressed.joined(scales)
         result = []
         for k, row in enumerate(layout.blocks):
             result.append(
@@ -347,11 +339,7 @@ class SparseDerivative:
     def _matrix(self, k: int, n: int, block: Block, stores: list[Any], weights: Any) -> Any:
         if not block.rows.size:
             return self._scipy(k, n, np.zeros(0))
-        flat = (
-            stores[0].reshape(-1)
-            if len(stores) == 1
-            else np.concatenate([store.reshape(-1) for store in stores])
-        )
+        flat = stores[0] if len(stores) == 1 else np.concatenate(list(map(np.ravel, stores)))
         entries = np.take(flat, block.places)
         return self._scipy(k, n, entries if weights is None else entries / weights[block.seeds])
 

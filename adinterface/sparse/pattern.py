@@ -140,15 +140,8 @@ class SparsityPattern:
 
     def coloured(self, colouring: Colouring) -> SparsityPattern:
         """The same pattern with its compression decided."""
-        new: SparsityPattern = object.__new__(SparsityPattern)
-        new.shape, new.rows, new.columns, new._digest = (
-            self.shape,
-            self.rows,
-            self.columns,
-            self._digest,
-        )
-        new.colouring, new.local = colouring, self.local
-        return new
+        parts = self.rows, self.columns, self.shape
+        return SparsityPattern.of_entries(*parts, colouring, self.local)
 
     @property
     def nnz(self) -> int:

@@ -153,7 +153,7 @@ def apply_ufunc(ufunc: np.ufunc, method: str, args: Sequence[Any], kwargs: dict[
         if kwargs.get("where", True) is not True:
             raise Untraceable("where= leaves elements as they are")
         return (
-            product(ufunc.__name__, ufunc, args, kwargs)
+            apply(ufunc.__name__, ufunc, args, kwargs)
             if ufunc.signature
             else elementwise(ufunc.__name__, ufunc, args, kwargs)
         )
@@ -577,21 +577,6 @@ def product(name: str, function: Function, args: Sequence[Any], kwargs: dict[str
     return whole(name, function, args, kwargs) if result is None else result
 
 
-def broadcast_arrays(
-    name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]
-) -> Any:
-    shape = np.broadcast_shapes(*[np.shape(raw(x)) for x in args])
-    return [move("broadcast_to", np.broadcast_to, (x, shape), {}) for x in args]
-
-
-def meshgrid(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    places = function(*[np.arange(np.size(raw(x))) for x in args], **kwargs)
-    return [
-        x[place] if isinstance(x, Traced) else np.asarray(x)[place]
-        for x, place in zip(args, places)
-    ]
-
-
 def indices_and_counts(
     name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
@@ -637,9 +622,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(
         ("asarray", "array", "astype", "copy", "ascontiguousarray", "asanyarray"), convert
     ),
-    **dict.fromkeys(
-        ("matmul", "vecdot", "dot", "inner", "vdot", "tensordot", "matvec", "vecmat"), product
-    ),
+    **dict.fromkeys(("matmul", "tensordot", "vecdot"), product),
     **dict.fromkeys(
         ("argmax", "argmin", "argsort", "count_nonzero", "searchsorted", "isin"), indices_and_counts
     ),
@@ -647,8 +630,6 @@ RULES: dict[str, Rule] = {
         ("put", "place", "copyto", "putmask", "fill_diagonal", "put_along_axis"), untraceable
     ),
     "where": where,
-    "broadcast_arrays": broadcast_arrays,
-    "meshgrid": meshgrid,
 }
 
 NAMESPACE = Namespace(NUMPY.namespace(None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,24 +18,19 @@ _TERMS = 3 * 10**7
 def product_of(
     name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
-    """`matmul` and its kin on two operands of which one is traced or both.
+    """`matmul`, `tensordot` or `vecdot` of two operands of which one is traced or both.
 
     None if this is better taken as a whole.
     """
     a, b = [x if isinstance(x, Traced) else np.asarray(x) for x in args[:2]]
-    rest, options = (
-        args[2:],
-        {key: value for key, value in kwargs.items() if key in ("axis", "axes")},
-    )
-    if len(args) < 2 or (name == "dot" and (a.ndim == 0 or b.ndim == 0)):
-        return a * b
     with np.errstate(all="ignore"):
         value = np.asarray(function(*[raw(x) for x in args], **kwargs))
     operands = [x for x in (a, b) if isinstance(x, Traced)]
     trace, fixed = operands[0].tracing, all(x.fixed for x in operands)
     if value.dtype.kind not in "fc":
         return Traced(value, None, trace, fixed)
-    terms = _terms(name, function, a, b, rest, options, value)
+    over = kwargs.get("axes", [*args, 2][2]) if name == "tensordot" else kwargs.get("axis", -1)
+    terms = _terms(name, a, b, over, value)
     if terms is None:
         return None
     results, left, right = terms
@@ -51,25 +47,17 @@ def product_of(
     return Traced(value, sets, trace, fixed)
 
 
-def _terms(
-    name: str,
-    function: Callable[..., Any],
-    a: Any,
-    b: Any,
-    rest: Sequence[Any],
-    options: dict[str, Any],
-    value: Any,
-) -> tuple[Any, Any, Any] | None:
+def _terms(name: str, a: Any, b: Any, over: Any, value: Any) -> tuple[Any, Any, Any] | None:
     """Of each term of all sums the numbers of its result and of its factors in a and b.
 
-    None if there are too many terms.
+    None if there are too many terms. over: the axes of `tensordot`, or the axis of `vecdot`.
 
     `[x0, x1] @ [y0, y1]` has the terms `([0, 0], [0, 1], [0, 1])`. Terms with a zero in a plain
     matrix a are left out.
     """
     left = np.arange(a.size).reshape(a.shape)
     right = np.arange(b.size).reshape(b.shape)
-    if name in ("matmul", "dot") and a.ndim == 2 and b.ndim <= 2 and not isinstance(a, Traced):
+    if name == "matmul" and a.ndim == 2 and b.ndim <= 2 and not isinstance(a, Traced):
         columns = b.shape[1] if b.ndim == 2 else 1
         right = right.reshape(b.shape[0], columns)
         i, k = np.nonzero(a)
@@ -86,33 +74,16 @@ def _terms(
             right = right[:, None]
         left, right = left[..., :, :, None], right[..., None, :, :]
         return _aligned(left, right, -2, value)
-    if name == "vecdot":
-        axis = options.get("axis", -1)
-        left, right = np.broadcast_arrays(left, right)
-        return _aligned(np.moveaxis(left, axis, -1), np.moveaxis(right, axis, -1), -1, value)
-    if name == "matvec":
-        return _aligned(left, right[..., None, :], -1, value)
-    if name == "vecmat":
-        return _aligned(left[..., :, None], right, -2, value)
-    if name == "vdot":
-        return _aligned(left.ravel(), right.ravel(), -1, value)
-    if name in ("dot", "inner", "tensordot"):
-        if name == "tensordot":
-            axes = options.get("axes", rest[0] if rest else 2)
-            if isinstance(axes, (int, np.integer)):
-                axes = (list(range(a.ndim - axes, a.ndim)), list(range(axes)))
-            over_a, over_b = [[x] if isinstance(x, (int, np.integer)) else list(x) for x in axes]
-        elif name == "inner":
-            over_a, over_b = [a.ndim - 1], [b.ndim - 1]
-        else:
-            over_a, over_b = [a.ndim - 1], [max(b.ndim - 2, 0)]
-        count = len(over_a)
-        left = np.moveaxis(left, over_a, range(-count, 0)) if count else left
-        right = np.moveaxis(right, over_b, range(count)) if count else right
-        summed = int(np.prod(left.shape[left.ndim - count :]))
-        left, right = left.reshape(-1, summed, 1), right.reshape(1, summed, -1)
-        return _aligned(left, right, 1, value)
-    return None
+    if name == "tensordot":
+        if isinstance(over, (int, np.integer)):
+            over = (range(a.ndim - over, a.ndim), range(over))
+        over_a, over_b = [[x] if isinstance(x, (int, np.integer)) else list(x) for x in over]
+        left = np.moveaxis(left, over_a, range(-len(over_a), 0))
+        right = np.moveaxis(right, over_b, range(len(over_b)))
+        summed = math.prod(right.shape[: len(over_b)])
+        return _aligned(left.reshape(-1, summed, 1), right.reshape(1, summed, -1), 1, value)
+    left, right = np.broadcast_arrays(left, right)
+    return _aligned(np.moveaxis(left, over, -1), np.moveaxis(right, over, -1), -1, value)
 
 
 def _grid(rows: Any, columns: int) -> Any:

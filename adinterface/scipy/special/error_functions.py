@@ -104,16 +104,11 @@ def erfcx_slope(y: Any, x: Any) -> Any:
     return _where(x > 12, x, far, lambda x: 2 * x * special.erfcx(x) - _TWO_OVER_ROOT_PI)
 
 
-def log_ndtr_slope(y: Any, x: Any) -> Any:
-    """The density over the distribution, both times exp(x^2 / 2) where x is negative."""
-    root = math.sqrt(2 / math.pi)
-
+def log_ndtr(x: Any) -> Any:
     def low(x: Any) -> Any:
-        return root / special.erfcx(-x / math.sqrt(2))
+        return np.log(special.erfcx(-x / math.sqrt(2)) / 2) - x * x / 2
 
-    return _where(
-        x < -1, x, low, lambda x: root / 2 * np.exp(-x * x / 2 - special.log_ndtr(x)), -2.0
-    )
+    return _where(x < -1, x, low, lambda x: np.log1p(-special.erfc(x / math.sqrt(2)) / 2), -2.0)
 
 
 def owens_t(y: Any, h: Any, a: Any) -> Any:

@@ -2,13 +2,13 @@
 right for small ones.
 
 The rule of an engine often computes a small derivative as a difference of large numbers. For
-erfcx(x) it is 2 x erfcx(x) - 2/sqrt(pi), which cancels completely at x = 1e8. Each function here
-takes the namespace and the engine functions that it needs. It is composed so that its derivatives
-of every order are right too.
+i0e(x) it is i1e(x) - i0e(x), which cancels completely at x = 1e8. Each function here takes the
+namespace and the engine functions that it needs. It is composed so that its derivatives of every
+order are right too.
 
-Sources: NIST Digital Library of Mathematical Functions, 5.5 (reflection), 7.12 (error functions),
-8.7 (incomplete gamma) and 10.40 (modified Bessel functions); Press and others, Numerical Recipes,
-6.1, for the beta function from gammaln.
+Sources: NIST Digital Library of Mathematical Functions, 5.5 (reflection), 8.7 (incomplete gamma)
+and 10.40 (modified Bessel functions); Press and others, Numerical Recipes, 6.1, for the beta
+function from gammaln.
 """
 
 from __future__ import annotations
@@ -78,43 +78,6 @@ def polynomial(x: Array, coefficients: Sequence[float]) -> Array:
     for coefficient in reversed(coefficients[:-1]):
         total = total * x + coefficient
     return total
-
-
-# Error functions
-# ------------------------------------------------------------------------------------------------
-
-_ERFCX = [(-1) ** n * math.prod(range(1, 2 * n, 2)) / 2.0**n for n in range(8)]
-_DAWSON = [math.prod(range(1, 2 * n, 2)) / 2.0**n for n in range(10)]
-
-
-def erfcx(xp: ModuleType, native: Native, x: Array) -> Array:
-    """The derivative by the engine is the difference of two numbers near 1, which loses more digits
-    in a narrow dtype.
-    """
-    far = x > (12 if _is_narrow(x) else 50)
-    return either(
-        xp, far, x, lambda x: polynomial((1 / x) ** 2, _ERFCX) / x / math.sqrt(math.pi), native
-    )
-
-
-def dawsn(xp: ModuleType, native: Native, x: Array) -> Array:
-    return either(
-        xp, xp.abs(x) > 50, x, lambda x: polynomial((1 / x) ** 2, _DAWSON) / x / 2, native
-    )
-
-
-def log_ndtr(xp: ModuleType, erfc: Native, scaled: Native, x: Array) -> Array:
-    """`scaled` is erfcx, right far out."""
-
-    def lower(x: Array) -> Array:
-        return xp.log(scaled(-x / math.sqrt(2)) / 2) - xp.square(x) / 2
-
-    def upper(x: Array) -> Array:
-        return xp.log1p(-erfc(x / math.sqrt(2)) / 2)
-
-    low = x < -1
-    result = upper(xp.where(low, xp.zeros_like(x), x))
-    return xp.where(low, lower(xp.where(low, x, xp.full_like(x, -2.0))), result)
 
 
 # Modified Bessel functions

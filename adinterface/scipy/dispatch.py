@@ -136,12 +136,13 @@ def _kind(values: Iterable[Any]) -> type | None:
             if inner is NumpyArray:
                 return inner
             kind = kind or inner
-        elif cls not in _PLAIN and is_native(value):
+        elif cls not in PLAIN and is_native(value):
             kind = object
     return kind
 
 
-_PLAIN = frozenset({int, float, bool, complex, str, type(None), slice})
+#: Types of values that are no arrays and contain none.
+PLAIN = frozenset({int, float, bool, complex, str, type(None), slice})
 
 
 def is_native(value: Any) -> bool:

@@ -18,23 +18,12 @@ from .._closures import captured_values, copied
 from ..core.contract.library import Library
 from ..core.tree import handler_of
 from ..numpy_code.array import NumpyArray
-from .dispatch import is_native
+from .dispatch import PLAIN, is_native
 
 #: Values that hold nothing.
-_PLAIN = frozenset(
-    {
-        int,
-        float,
-        bool,
-        complex,
-        str,
-        bytes,
-        type(None),
-        np.ndarray,
-        types.BuiltinFunctionType,
-        types.ModuleType,
-    }
-)
+_HOLD_NOTHING = PLAIN | {
+    bytes, np.ndarray, types.BuiltinFunctionType, types.ModuleType
+}  # fmt: skip
 #: Packages whose objects hold no captured arrays.
 _CLOSED = frozenset(sys.stdlib_module_names - {"__main__"}) | {"numpy", "adinterface"}
 
@@ -52,7 +41,7 @@ def native_of(x: Any) -> Any:
 
 def is_traced(x: Any) -> bool:
     """Whether it is a traced array, possibly behind a wrapper."""
-    known = type(x) is NumpyArray or (type(x) not in _PLAIN and is_native(x))
+    known = type(x) is NumpyArray or (type(x) not in _HOLD_NOTHING and is_native(x))
     return known and library_of(x).traced(native_of(x))
 
 
@@ -83,7 +72,7 @@ class Captured:
         waiting = [self._value]
         while waiting:
             x = waiting.pop()
-            if type(x) in _PLAIN or id(x) in seen:
+            if type(x) in _HOLD_NOTHING or id(x) in seen:
                 continue
             seen.add(id(x))
             self._seen.append(x)
@@ -93,7 +82,7 @@ class Captured:
             parts = _parts(x)
             self._seen.append(parts)
             for part in parts:
-                if type(part) not in _PLAIN:
+                if type(part) not in _HOLD_NOTHING:
                     self._holders.setdefault(id(part), []).append(id(x))
                     waiting.append(part)
 

@@ -39,11 +39,6 @@ def log_expit(xp: ModuleType, x: Array) -> Array:
     return -logaddexp(xp, xp.zeros_like(x), -x)
 
 
-def logit(xp: ModuleType, x: Array) -> Array:
-    x = inexact(xp, x)
-    return xp.log(x) - xp.log1p(-x)
-
-
 def exp10(xp: ModuleType, x: Array) -> Array:
     x = inexact(xp, x)
     return xp.pow(10 * xp.ones_like(x), x)

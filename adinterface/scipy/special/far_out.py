@@ -56,18 +56,6 @@ def require(
     return value
 
 
-def either(
-    xp: ModuleType, far: Array, x: Array, there: Native, here: Native, stand_in: float = 1.0
-) -> Array:
-    """there(x) for large x and here(x) elsewhere.
-
-    Neither gets the arguments of the other, where it may be infinite.
-    """
-    instead = xp.full_like(x, stand_in)
-    beyond = xp.where(far, x, xp.full_like(x, 1e4))
-    return xp.where(far, there(beyond), here(xp.where(far, instead, x)))
-
-
 def _is_narrow(x: Array) -> bool:
     return str(x.dtype).endswith("float32")
 
@@ -119,8 +107,11 @@ def scaled_bessel(order: int) -> Callable[..., Array]:
 
     def code(xp: ModuleType, native: Native, x: Array) -> Array:
         near = xp.abs(x) < 0.5 if order else x == 0
-        result = either(
-            xp, xp.abs(x) > 200, xp.where(near, xp.ones_like(x), x), lambda x: series(xp, x), native
+        far = xp.abs(x) > 200
+        result = xp.where(
+            far,
+            series(xp, xp.where(far, x, xp.full_like(x, 1e4))),
+            native(xp.where(near | far, xp.ones_like(x), x)),
         )
         return xp.where(near, near_zero(xp, xp.where(near, x, xp.zeros_like(x))), result)
 

@@ -102,8 +102,8 @@ class NumpyArray(Storage):
 
     # NumPy's protocols
 
-    # Every operation runs this, so the usual forms come first, and there is no comprehension, which
-    # would make a cell of each name it uses, at every call.
+    # Every operation runs this, so there is no comprehension, which would make a cell of each name
+    # it uses, at every call.
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, first: Any, *others: Any, **kwargs: Any
@@ -113,23 +113,19 @@ class NumpyArray(Storage):
         if GAPS and (result := past_gaps(ufunc, first, *others)) is not None:
             return result
         engine, array = self.engine, self.native
-        if not others:
-            result = engine.functions[ufunc](array)
-        else:
-            natives = []
-            for value in (first, *others):
-                if type(value) is NumpyArray:
-                    natives.append(value.native)
-                elif type(value) in engine.numbers:
-                    natives.append(value)
-                elif (result := past_gaps(ufunc, first, *others)) is not None:
-                    return result
-                else:
-                    natives.append(_operand(engine, value, array, ufunc))
-                    if natives[-1] is NotImplemented:
-                        return NotImplemented
-            result = engine.functions[ufunc](*natives)
-        return _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
+        natives = []
+        for value in (first, *others):
+            if type(value) is NumpyArray:
+                natives.append(value.native)
+            elif type(value) in engine.numbers:
+                natives.append(value)
+            elif (result := past_gaps(ufunc, first, *others)) is not None:
+                return result
+            else:
+                natives.append(_operand(engine, value, array, ufunc))
+                if natives[-1] is NotImplemented:
+                    return NotImplemented
+        return wrap(engine.functions[ufunc](*natives), engine)
 
     def __array_function__(
         self,
@@ -139,41 +135,13 @@ class NumpyArray(Storage):
         kwargs: dict[str, Any],
     ) -> Any:
         engine, array = self.engine, self.native
+        if function in WRITERS:
+            return WRITERS[function](*args, **kwargs)
         if kwargs or len(args) > 2:
-            if function in WRITERS:
-                return WRITERS[function](*args, **kwargs)
             out, args = out_of(function, args, kwargs)
             if out is not None:
                 return into(out, function(*args, **kwargs), True, function)
-            result = _called_in_full(function, engine, array, args, kwargs)
-        elif len(args) == 1:
-            (value,) = args
-            result = engine.functions[function](
-                value.native
-                if type(value) is NumpyArray
-                else unwrap(value, engine, array, function)
-            )
-        else:
-            first, second = args
-            if function not in engine.functions and function in WRITERS:
-                return WRITERS[function](first, second)
-            first = (
-                first.native
-                if type(first) is NumpyArray
-                else unwrap(first, engine, array, function)
-            )
-            cls = type(second)
-            if cls is tuple:
-                for part in second:
-                    if type(part) is not int:  # else a shape, or axes
-                        second = unwrap(second, engine, array, function, 1)
-                        break
-            elif cls not in _AS_THEY_ARE:
-                second = unwrap(second, engine, array, function, 1)
-            result = engine.functions[function](first, second)
-        wrapped = (
-            _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
-        )
+        wrapped = wrap(_called(function, engine, array, args, kwargs), engine)
         return _viewing(wrapped, function, args, kwargs) if function in NOTED else wrapped
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
@@ -182,14 +150,7 @@ class NumpyArray(Storage):
 
     def _apply(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """The result of a NumPy function, without NumPy's dispatch."""
-        if args or kwargs:
-            return self.__array_function__(function, (), (self, *args), kwargs)
-        engine = self.engine
-        result = engine.functions[function](self.native)
-        wrapped = (
-            _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
-        )
-        return _viewing(wrapped, function, (self,), {}) if function in NOTED else wrapped
+        return self.__array_function__(function, (), (self, *args), kwargs)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         caller = sys._getframe(1)
@@ -650,6 +611,8 @@ def _wrapped(array: Any, engine: Engine) -> NumpyArray:
 
 def wrap(result: Any, engine: Engine) -> Any:
     """The engine's arrays in a result with NumPy's structure, each wrapped."""
+    if type(result) in engine.classes:
+        return _wrapped(result, engine)
     if isinstance(result, engine.types):
         engine.classes.add(type(result))
         return NumpyArray(result, engine)
@@ -661,7 +624,7 @@ def wrap(result: Any, engine: Engine) -> Any:
     return result
 
 
-def _called_in_full(
+def _called(
     function: Callable[..., Any],
     engine: Engine,
     beside: Any,
@@ -943,7 +906,7 @@ def binary(ufunc: np.ufunc, reflected: bool = False) -> Callable[[NumpyArray, An
             if reflected
             else engine.functions[ufunc](array, other)
         )
-        return _wrapped(result, engine) if type(result) in engine.classes else wrap(result, engine)
+        return wrap(result, engine)
 
     return operate
 

@@ -56,13 +56,6 @@ def add(value):
     total = total + value**2
 
 
-def forget(x):
-    global last
-    if x is None:
-        del last
-    return np.sum(np.asarray(x))
-
-
 class Layer:
     def __init_subclass__(cls, **keywords):
         registry.append(cls)

@@ -603,10 +603,6 @@ class Color(enum.Enum):
 
 
 REFUSED = {
-    "deleted names": (
-        lambda x: deep_helper.forget(x),
-        "For code that you cannot change there are adinterface.rules.differentiate_with",
-    ),
     "compiled code": (
         lambda x: scipy.stats._stats._studentized_range_pdf_logconst(x[0], x[1]),
         (

@@ -26,13 +26,10 @@ def nested_codes(code: CodeType) -> Iterator[CodeType]:
 
 
 @functools.lru_cache(4096)
-def assigns_to_globals(code: CodeType, *, deletes: bool = False) -> bool:
-    """Whether a function has a statement that assigns to a global name.
-
-    Deletes: that deletes one.
-    """
-    stores = {opcode.opmap["DELETE_GLOBAL" if deletes else "STORE_GLOBAL"]}
-    return not all(stores.isdisjoint(part.co_code[::2]) for part in nested_codes(code))
+def assigns_to_globals(code: CodeType) -> bool:
+    """Whether a function has a statement that assigns to a global name."""
+    stores = opcode.opmap["STORE_GLOBAL"]
+    return any(stores in part.co_code[::2] for part in nested_codes(code))
 
 
 @functools.lru_cache(4096)

@@ -71,8 +71,8 @@ class Compiled(_Around):
             def call(*args: Any, **keywords: Any) -> Any:
                 nonlocal refused
                 result = value(*args, **keywords)
-                refused = refused or array_of_engine((result,)) is not None
-                return plain(result) if not refused else with_each(_any_numbers, (result,))[0]
+                refused = refused or array_of_engine(result) is not None
+                return _any_numbers(result)
 
             return call
 
@@ -150,7 +150,7 @@ def _numbers(value: Any, lent_out: list[tuple[np.ndarray[Any, Any], np.ndarray[A
 def _any_numbers(value: Any) -> Any:
     """The numbers of a result; while they are unknown, others."""
     if type(value) is not NumpyArray:
-        return plain(value)
+        return with_each(_any_numbers, plain(value))
     numbers = known_numbers(value)
     return np.zeros(value.shape) if numbers is None else numbers
 

@@ -99,11 +99,9 @@ class Copies:
                 if str(value.__module__).startswith("scipy.sparse")
                 else value
             )
-        if not self._can_assign(value):
-            return value
+        self._note_assignments(value)
         with self._lock:
-            dispatched = _singledispatched(value)
-            if dispatched:
+            if _singledispatched(value):
                 return self._dispatching(value)
             copy = copied(value, self)
             ours = scipy_names.chosen(value, copy)
@@ -141,13 +139,10 @@ class Copies:
             reached(value.__globals__.get("__name__")) and top_of(value.__module__) != "adinterface"
         )
 
-    def _can_assign(self, function: types.FunctionType) -> bool:
-        """Whether a copy can do what a function does with global names: it has its own, which it
-        cannot delete.
-        """
+    def _note_assignments(self, function: types.FunctionType) -> None:
+        """Record that copies assign to global names of this module."""
         if assigns_to_globals(function.__code__):
             self._assigned[id(function.__globals__)] = self._scope(function.__globals__)
-        return not assigns_to_globals(function.__code__, deletes=True)
 
     def settle(self) -> None:
         """At the end of a call, give each module what copies have assigned to its names."""
@@ -290,10 +285,9 @@ class Copies:
     def _method_copy(self, function: types.FunctionType) -> Any:
         if isinstance(function.__globals__, Globals):
             return function
-        if (not self._is_reached(function) and not function.__closure__) or not self._can_assign(
-            function
-        ):
+        if not self._is_reached(function) and not function.__closure__:
             return function
+        self._note_assignments(function)
         return scipy_names.chosen(function, copied(function, self))
 
     def _object(self, value: Any, cls: type) -> Any:

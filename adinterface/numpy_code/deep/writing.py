@@ -135,9 +135,7 @@ def _around(
 
 
 def _can_be_copied(function: types.FunctionType) -> bool:
-    return not any(
-        assigns_to_globals(function.__code__, deletes=deletes) for deletes in (False, True)
-    )
+    return not assigns_to_globals(function.__code__)
 
 
 def _writes(f: types.FunctionType, seen: set[Any]) -> bool:

@@ -20,13 +20,12 @@ from .gaps import GAPS, past_gaps
 from .names import (
     ACCUMULATE,
     ARITHMETIC,
-    ARRAY,
     MAKING_ARRAYS,
     NOTED,
     NUMBERS,
     REDUCE,
     SEVERAL,
-    VIEW,
+    VIEWS,
     WRITING,
     counts,
     for_numpy,
@@ -47,7 +46,6 @@ from .storage import (
     ARGUMENT,
     CAPTURED,
     PYTHON,
-    Applied,
     Indexed,
     Storage,
     in_order,
@@ -752,13 +750,8 @@ def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
     """The result of a function that may return views, recorded as such: of the first array, or of
     each.
     """
-    noted = NOTED[function]
-    if noted is ARRAY:
+    if function not in VIEWS:
         return of_no_axes(result)
-    if noted is VIEW and not kwargs and type(result) is NumpyArray and type(args[0]) is NumpyArray:
-        result._view = Applied(function, args)
-        register(result, args[0])
-        return result
     places = [n for n, value in enumerate(args) if isinstance(value, Storage)]
     if type(result) is NumpyArray:
         source = args[places[0]] if places else None

@@ -54,11 +54,10 @@ class Functions(dict[Any, Callable[..., Any]]):
         return result
 
     def has(self, function: Any) -> bool:
-        if function not in self:
-            result = self._find(function)
-            if result is None:
-                return False
-            self[function] = result
+        try:
+            self[function]
+        except NumpyCodeError:
+            return False
         return True
 
     def _find(self, function: Any) -> Callable[..., Any] | None:

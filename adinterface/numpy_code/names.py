@@ -262,12 +262,5 @@ def _with(word: str) -> frozenset[Any]:
 NUMBERS, MAKING_ARRAYS = _with("view-or-number"), _with("view-array")
 #: The functions whose result may share the memory of an argument.
 VIEWS = _with("view") | NUMBERS | MAKING_ARRAYS
-#: Facts about the results of functions: that they are views of the first argument, that they may
-#: be, with a further check
-#: (OTHER), or that they are not numbers.
-VIEW, OTHER, ARRAY = "a view", "perhaps a view", "an array"
-NOTED: dict[Any, str] = (
-    dict.fromkeys(_with("array"), ARRAY)
-    | dict.fromkeys(VIEWS, VIEW)
-    | dict.fromkeys(NUMBERS | MAKING_ARRAYS, OTHER)
-)
+#: The functions whose results without axes are not always numbers.
+NOTED = VIEWS | _with("array")

@@ -65,24 +65,7 @@ def is_number(x: Storage) -> bool:
     """Whether NumPy would return a number for this engine's array: a computed 0-d result, unless it
     must be an array.
     """
-    return not x.ndim and view_of(x) is None and x.origin in (None, PYTHON)
-
-
-def view_of(x: Storage) -> View | None:
-    """How a view is made from its source.
-
-    A function that makes views, as np.real, returns a number for a number.
-    """
-    view = x._view
-    if (
-        type(view) is Applied
-        and view.place is None
-        and view.located is None
-        and not x.ndim
-        and is_number(view.source)
-    ):
-        view = x._view = None
-    return view
+    return not x.ndim and x._view is None and x.origin in (None, PYTHON)
 
 
 class Several(list["weakref.ref[Storage]"]):
@@ -141,30 +124,21 @@ class Indexed(View):
 class Applied(View):
     """A view by a function: its result, or a part of it.
 
-    place: the index of the source among the arguments; None if it is the first, without keywords
-    and parts.
+    place: the index of the source among the arguments.
     """
 
     __slots__ = ("args", "function", "kwargs", "part", "place")
 
-    def __init__(
-        self,
-        function: Any,
-        args: Any,
-        place: int | None = None,
-        kwargs: Any = None,
-        part: int | None = None,
-    ):
-        self.source: Any = args[place or 0]
+    def __init__(self, function: Any, args: Any, place: int, kwargs: Any, part: int | None):
+        super().__init__(args[place])
         self.function: Any = function
         self.args: Any = args
-        self.place: int | None = place
-        self.kwargs: Any = kwargs or {}
+        self.place: int = place
+        self.kwargs: Any = kwargs
         self.part: int | None = part
-        self.located: tuple[Storage, Numbers, list[Numbers]] | None = None
 
     def _of(self, source: Any) -> Any:
-        place = self.place or 0
+        place = self.place
         viewed = self.function(*self.args[:place], source, *self.args[place + 1 :], **self.kwargs)
         return viewed if self.part is None else viewed[self.part]
 
@@ -178,7 +152,7 @@ class Applied(View):
 
 def source_of(x: Storage) -> Storage | None:
     """What x was made of as a view; None of a root."""
-    view = view_of(x)
+    view = x._view
     return None if view is None else view.source
 
 
@@ -275,7 +249,7 @@ def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
     An array that NumPy would have copied becomes a root. Raises Unknown if an index is not known
     yet.
     """
-    view = view_of(x)
+    view = x._view
     if view is None:
         return _located_root(x, x.origin)
     if view.located is None:

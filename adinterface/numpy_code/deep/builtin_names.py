@@ -5,6 +5,7 @@ array for NumPy's.
 from __future__ import annotations
 
 import builtins
+import functools
 import sys
 import types
 from collections.abc import Callable
@@ -54,32 +55,15 @@ def _complex(real: Any = 0, imag: Any = None) -> Any:
 COMPLEX = standing(complex, _complex, dtype=np.dtype(complex))
 
 
-def _extreme(real: Callable[..., Any], beyond: str) -> Callable[..., Any]:
+def _extreme(real: Callable[..., Any], ufunc: np.ufunc) -> Callable[..., Any]:
     """max and min, which compare numbers: while these are unknown, the engine chooses."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        values = (
-            args
-            if len(args) > 1
-            else args[0]
-            if len(args) == 1 and isinstance(args[0], (list, tuple))
-            else ()
-        )
-        if not kwargs and any(map(unknown, values)):
-            best, *others = values
-            for value in others:
-                best = np.where(
-                    getattr(value, beyond)(best)
-                    if type(value) is NumpyArray
-                    else best_is(best, value),
-                    value,
-                    best,
-                )
-            return python_number(best) if all(map(is_python_number, values)) else best
-        return real(*args, **kwargs)
-
-    def best_is(best: Any, value: Any) -> Any:
-        return best < value if beyond == "__gt__" else best > value
+        values = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+        if kwargs or len(values) < 2 or not any(map(unknown, values)):
+            return real(*args, **kwargs)
+        best = functools.reduce(ufunc, values)
+        return python_number(best) if all(map(is_python_number, values)) else best
 
     return call
 
@@ -131,8 +115,8 @@ def builtin_names(of: Of) -> dict[str, Any]:
         "hasattr": has_attribute,
         "type": standing(type, get_type),
         "print": lambda *args, **kwargs: print(*map(_shown, args), **kwargs),
-        "max": _extreme(max, "__gt__"),
-        "min": _extreme(min, "__lt__"),
+        "max": _extreme(max, np.maximum),
+        "min": _extreme(min, np.minimum),
         "__import__": import_,
         "__build_class__": build_class,
         "super": super_,

@@ -103,12 +103,12 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     Flat(a)[places] = values[np.arange(places.size) % np.shape(values)[0]]
 
 
-_writer(np.fill_diagonal)(np.fill_diagonal.__wrapped__)
+_writer(np.fill_diagonal)(inspect.unwrap(np.fill_diagonal))
 
 
 @_writer(np.put_along_axis)
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
-    np.put_along_axis.__wrapped__(arr, _plain(indices), values, axis)
+    inspect.unwrap(np.put_along_axis)(arr, _plain(indices), values, axis)
 
 
 # Methods

@@ -48,8 +48,10 @@ def compiled(
         nonlocal last
         if static:
             last = _only(call.values, static)
-        if copies:
+        if copies and np.ndarray in map(type, tangents):
             tangents = tuple([x.copy() if type(x) is np.ndarray else x for x in tangents])
+        if not carried:
+            return whole(*leaves, *tangents)
         return whole(*leaves, *[call.entered[n] for n in carried], *tangents)
 
     return replace(into_compiled(plan, values), compute=compute)

@@ -67,12 +67,17 @@ def does_not_nest(backend: AutoBackend) -> str:
     return ""
 
 
+def is_exact(backend: AutoBackend, order: int) -> bool:
+    """Whether derivatives of this order are exact but for rounding."""
+    outer, inner = pair_of(backend)
+    return differentiates(inner) and (order == 1 or differentiates(outer))
+
+
 def tolerance(backend: AutoBackend, order: int, rtol: float, dtypes: Iterable[str]) -> float:
     """The relative tolerance of a derivative of this order, where an exact engine has `rtol`."""
-    outer, inner = pair_of(backend)
-    exact = differentiates(inner) and (order == 1 or differentiates(outer))
-    if exact:
+    if is_exact(backend, order):
         return rtol
+    outer, inner = pair_of(backend)
     dtypes = list(dtypes)
     told = [_told(each, order, dtypes) for each in (outer, inner) if not differentiates(each)]
     narrowest = min([width(dtype) for dtype in dtypes], default=64)

@@ -32,7 +32,7 @@ from adinterface.core.contract.registry import backend_class, find
 from adinterface.core.operators.table import FieldForm, OperatorRow
 from adinterface.tools.facts import arguments_of, fields_of, row_of_name
 
-from .accuracy import tolerance
+from .accuracy import is_exact, tolerance
 from .arguments import Arguments, under
 from .scenario import Scenario
 from .state import changes, global_state, pair_of, restored, without_imports
@@ -379,7 +379,7 @@ class Case:
 
     def scale(self, parts: dict[str, Any]) -> float | None:
         """The scale of an error: each leaf, or, for differences, the largest number in them."""
-        if self.rtol() <= self.scenario.rtol:
+        if is_exact(self.backend, self.row.order):
             return None
         sizes = [1.0]
         for tree in (*parts.values(), self.value):

@@ -68,7 +68,7 @@ class Duplicated(Generic[T]):
             _written(leaf, _zeros(leaf), False) if leaf.differentiated else leaf.value
             for leaf in result
         ]
-        self._keep(structure, result, values)
+        self.keep(structure, result, values)
 
     def __repr__(self) -> str:
         leaves = [leaf for leaf in flatten_tree(self.gradient)[1] if leaf.differentiated]
@@ -80,7 +80,8 @@ class Duplicated(Generic[T]):
             f" gradient {size:.6g}{', accumulating' if self.accumulate else ''})"
         )
 
-    def _keep(self, structure: Any, found: list[Leaf], values: list[Any]) -> None:
+    def keep(self, structure: Any, found: list[Leaf], values: list[Any]) -> None:
+        """Replace buffers that could not be written to."""
         if any(value is not leaf.value for value, leaf in zip(values, found)):
             self.gradient = rebuild(structure, iter(values))
 
@@ -104,7 +105,7 @@ def _stored(duplicated: Duplicated[Any], gradient: Any) -> Any:
         next(news) if leaf.differentiated and new is not None else leaf.value
         for leaf, new in zip(result, given)
     ]
-    duplicated._keep(structure, result, values)
+    duplicated.keep(structure, result, values)
     return duplicated.gradient
 
 

@@ -53,7 +53,7 @@ def solve_ivp(
     # t is the first argument of f, y the first of the differentiated functions.
     problem = Flat(lambda y, t, *others: f(t, y, *others), backend, y0, (0.0, *constants), {})
     problem.packing.require_real("solve_ivp")
-    problem._rows = Rows(y0, "y")
+    problem.rows = Rows(y0, "y")
     size = problem.packing.size
 
     def derivative(t: float, y: Vector) -> Vector:

@@ -46,6 +46,7 @@ class Flat:
         start: Any,
         constants: tuple[Any, ...],
         kwargs: dict[str, Any],
+        prepared: dict[Any, Prepared] | None = None,
     ):
         self.f: Callable[..., Any] = f
         self._kwargs = kwargs
@@ -72,29 +73,20 @@ class Flat:
         #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for
         #: second derivatives.
         self.evaluations: int = 0
-        self._prepared: dict[Any, Prepared] = {}
+        self._prepared: dict[Any, Prepared] = {} if prepared is None else prepared
         #: The structure and the order of f's value; None: any.
-        self._rows: Rows | None = None
+        self.rows: Rows | None = None
         #: The largest derivative so far.
         self._steepest = 0.0
-        #: The last point, and what was computed there: a value and a derivative.
-        self._last: tuple[bytes, Any, Any] | None = None
-        #: Whether `fun` and `residuals` compute the derivative too, if that of the previous point
-        #: was used. It saves an
-        #: evaluation of f for solvers that need it at nearly every point. A Jacobian is then kept
-        #: until the next point, and
-        #: must not be written to.
-        self.foresees = False
-        self._asked = True
+        #: The last point, and value and gradient there.
+        self._last: tuple[bytes, float, Vector] | None = None
 
     def at(self, start: Any) -> Flat:
         """The same from another start, a tree like the first.
 
         What was prepared, and compiled, serves both.
         """
-        other = Flat(self.f, self.backend, start, self.constants, self._kwargs)
-        other._prepared = self._prepared
-        return other
+        return Flat(self.f, self.backend, start, self.constants, self._kwargs, self._prepared)
 
     def unravel(self, x: Any) -> Any:
         """The model with these numbers, each leaf with its type, library, dtype and device."""
@@ -108,8 +100,8 @@ class Flat:
         """The value of f, without a derivative unless it is known already."""
         known = self._last
         if known is not None and known[0] == _key(x):
-            return float(known[1])
-        return self._at(x)[1] if self._foreseen() else _number(self.value(x))
+            return known[1]
+        return _number(self.value(x))
 
     def jac(self, x: Any) -> Vector:
         """The gradient as a vector of shape `(n,)`."""
@@ -117,13 +109,8 @@ class Flat:
 
     def fun_and_jac(self, x: Any) -> tuple[float, Vector]:
         """Value and gradient, from one call of `value_and_gradient`."""
-        self._asked = True
         _, value, gradient = self._at(x)
         return value, gradient.copy()
-
-    def _foreseen(self) -> bool:
-        asked, self._asked = self._asked, False
-        return asked and self.foresees
 
     def _at(self, x: Any) -> tuple[bytes, float, Vector]:
         key, known = _key(x), self._last
@@ -159,37 +146,21 @@ class Flat:
 
     def residuals(self, x: Any) -> Vector:
         """The value of an f that returns a tree of arrays, as a vector of shape `(m,)`."""
-        if self.foresees:
-            known = self._last
-            if (known is not None and known[0] == _key(x)) or self._foreseen():
-                return self._residuals_and_jacobian(x)[0].copy()
         value = self.value(x)
-        return (
-            pack(value, "residuals") if self._rows is None else self._rows.pack(value, "residuals")
-        )
+        return pack(value, "residuals") if self.rows is None else self.rows.pack(value, "residuals")
 
     def jacobian(self, x: Any) -> Any:
         """The Jacobian of such an f as a matrix of shape `(m, n)`.
 
         A SciPy sparse matrix if the backend is `AutoSparse`.
         """
-        self._asked = True
-        return self._residuals_and_jacobian(x)[1]
-
-    def _residuals_and_jacobian(self, x: Any) -> tuple[Vector, Any]:
-        known = self._last
-        if self.foresees and known is not None and known[0] == _key(x):
-            return known[1:]
         self.packing.require_real("jacobian")
         self.evaluations += 1
         value, blocks = self._call(value_and_jacobian, self.unravel(x))
-        vector = pack(value, "jacobian")  # which refuses complex values
-        if self._rows is not None and self._rows.matches(value, "what f returned"):
-            value = self._rows.example
-        matrix = self.packing.jacobian(blocks, value, self.constants)
-        if self.foresees:
-            self._last = _key(x), vector, matrix
-        return vector, matrix
+        pack(value, "jacobian")  # which refuses complex values
+        if self.rows is not None and self.rows.matches(value, "what f returned"):
+            value = self.rows.example
+        return self.packing.jacobian(blocks, value, self.constants)
 
     def _call(self, operator: Any, *args: Any) -> Any:
         fast = self._prepared.get(operator)

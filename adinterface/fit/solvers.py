@@ -93,9 +93,7 @@ def minimize(
     ...     "b": 0.0}).x.items()}
     {'a': 1.0, 'b': -2.0}
     """
-    _refuse(
-        "minimize", options, {"jac": "", "hess": "", "hessp": "", "args": "", "fun": "", "x0": ""}
-    )
+    _refuse("minimize", options, "jac hess hessp args fun x0")
     if hessian not in (None, "matrix", "product"):
         raise ValueError(f"minimize: hessian must be 'matrix', 'product' or None, not {hessian!r}.")
     optimize = scipy("optimize", "minimize")
@@ -163,7 +161,7 @@ def least_squares(
     for `jac=` and `args=`, BackendError for `AutoSparse` where SciPy takes a dense matrix, and what
     `jacobian` raises.
     """
-    _refuse("least_squares", options, {"jac": "", "args": "", "kwargs": ""})
+    _refuse("least_squares", options, "jac args kwargs")
     optimize = scipy("optimize", "least_squares")
     problem = problem_of(f, backend, start, constants, "least_squares")
     problem.packing.require_real("least_squares")
@@ -208,7 +206,7 @@ def find_root(
     BackendError for `AutoSparse` with `hybr` and `lm`, whose Jacobian is dense, and what `jacobian`
     raises.
     """
-    _refuse("find_root", options, {"jac": "", "args": ""})
+    _refuse("find_root", options, "jac args")
     optimize = scipy("optimize", "find_root")
     problem = problem_of(f, backend, start, constants, "find_root")
     problem.packing.require_real("find_root")
@@ -251,11 +249,7 @@ def curve_fit(
     with the path, where f's value differs from the data in structure or shape. Raises TypeError for
     `jac=` and `p0=`, and the errors of `jacobian`.
     """
-    _refuse(
-        "curve_fit",
-        options,
-        {"jac": "", "p0": " The start follows the data: curve_fit(f, backend, x, y, start)."},
-    )
+    _refuse("curve_fit", options, "jac p0")
     if start is None or isinstance(start, AutoBackend) or not _takes(f, start, x):
         raise TypeError(
             "curve_fit takes a function f(model, x), a backend, the data and a start: curve_fit(f,"
@@ -272,7 +266,7 @@ def curve_fit(
         "call least_squares",
     )
     y = as_floats(y)
-    rows = problem._rows = Rows(y, "the data")
+    rows = problem.rows = Rows(y, "the data")
     if bounds is not None:
         options["bounds"] = _bounds(problem, bounds, rows=True) if _are_trees(bounds) else bounds
     sigma = options.get("sigma")
@@ -324,19 +318,24 @@ def _kept(rows: Any, kept: Vector) -> Any:
 # ------------------------------------------------------------------------------------------------
 
 
-def _refuse(caller: str, options: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    for name, remedy in names.items():
+def _refuse(caller: str, options: Mapping[str, Any], names: str) -> None:
+    """Raises TypeError for those of SciPy's arguments that are not needed here."""
+    for name in names.split():
         if name in options:
-            what = remedy or (
-                f" Further arguments of f follow the start: {caller}(f, backend, start,"
-                " *constants)."
-                if name in ("args", "kwargs")
-                else (
-                    " The backend gives the derivatives; to give SciPy your own, call it with"
-                    " flat(f, backend, start)."
-                )
+            remedy = _REMEDIES.get(name, "").format(caller=caller) or (
+                " The backend gives the derivatives; to give SciPy your own, call it with"
+                " flat(f, backend, start)."
             )
-            raise TypeError(f"{caller}: leave {name}= out.{what}")
+            raise TypeError(f"{caller}: leave {name}= out.{remedy}")
+
+
+_REMEDIES = {
+    **dict.fromkeys(
+        ("args", "kwargs"),
+        " Further arguments of f follow the start: {caller}(f, backend, start, *constants).",
+    ),
+    "p0": " The start follows the data: {caller}(f, backend, x, y, start).",
+}
 
 
 def require_dense(backend: AutoBackend, caller: str, why: str, remedy: str = "") -> None:

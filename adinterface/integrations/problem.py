@@ -60,7 +60,6 @@ class Problem:
             )
         auto = replace(auto, format="csr")
         self._objective = Flat(f, auto, start, constants, {})
-        self._objective.foresees = True
         packing = self._objective.packing
         packing.require_real("Problem")
         self.x0: Vector = self._objective.x0
@@ -73,7 +72,6 @@ class Problem:
         value, self._constraint = (), None
         if constraint is not None:
             self._constraint = Flat(constraint, auto, start, (), {})
-            self._constraint.foresees = True
             value = self._constraint.value(self.x0)
             rows = Rows(value, "the constraint")
             self.cl = rows.like(lower, "the lower limit", -np.inf)
@@ -92,7 +90,8 @@ class Problem:
         return {name: getattr(self, name) for name in ("n", "m", "lb", "ub", "cl", "cu")}
 
     def objective(self, x: Vector) -> float:
-        return self._objective.fun(x)
+        # with the gradient, which solvers ask for at nearly every point
+        return self._objective.fun_and_jac(x)[0]
 
     def gradient(self, x: Vector) -> Vector:
         return self._objective.jac(x)
@@ -130,7 +129,7 @@ class Problem:
         """The Jacobian of g, of shape `(m, n)`, as a csr_array."""
         if self._constraint is None:
             return scipy("sparse", "Problem").csr_array((0, self.n))
-        return self._constraint.jacobian(x).copy()
+        return self._constraint.jacobian(x)
 
     def hessian_matrix(self, x: Vector, lagrange: Vector, obj_factor: float = 1.0) -> Any:
         """The Hessian of `obj_factor * f + lagrange @ g`, of shape `(n, n)`, as a csr_array."""

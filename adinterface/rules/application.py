@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import tree
 from ..core.contract.arrays import library_of_array
 from ..core.contract.errors import RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
-from ..core.contract.registry import REGISTRY
 from ..core.contract.rules import Arrays, Point
 from ..core.support.ambient import within
 from ..core.tree import Constant, Leaf, Node, Static, Structure, build_gradient, flatten
@@ -82,10 +80,6 @@ def _on_plain_arrays(
 
 
 def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
-    library = REGISTRY.handlers.get(type(arg))
-    if isinstance(library, Library) and library is not PYTHON and library.is_floating(arg):
-        leaves.append(Leaf(arg, library, None, True))
-        return tree.DIFFERENTIATED
     structure, _ = flatten(
         arg, lambda: f"the argument {rule.path(i)} of the rule {rule.name}", leaves
     )
@@ -127,7 +121,7 @@ class Application:
     """One call of a rule, as a `FlatRule`."""
 
     __slots__ = (
-        "_form", "_only_leaves", "_order", "_rule", "_stand_in", "_structures", "_words", "carried",
+        "_form", "_order", "_rule", "_stand_in", "_structures", "_words", "carried",
         "innermost", "leaves", "library", "name", "pullback", "pushforward",
     )  # fmt: skip
 
@@ -157,26 +151,16 @@ class Application:
         #: The value's structure, and of each array in it whether it is an output; known when the
         #: primal has run.
         self._form: tuple[Structure, tuple[bool, ...]] | None = None
-        #: Whether each argument is one array of the engine.
-        self._only_leaves = (
-            not words
-            and all(s is tree.DIFFERENTIATED for s in structures)
-            and _all_of(library, found)
-        )
-        if self._only_leaves:
-            self.leaves: Arrays = tuple([leaf.value for leaf in found])
-            self.carried: Arrays = ()
-            self._order: list[tuple[int, Any]] = []
-            self._stand_in: Node | None = None
-            return
         leaves: list[Any] = []
         carried: list[Any] = []
         #: For each array and number in the arguments what it is: see `_LEAF`.
-        self._order = []
+        self._order: list[tuple[int, Any]] = []
         beside = next(leaf.value for leaf in found if leaf.library is library)
         #: A stand-in in the arguments, as NumPy code passes it: then arrays in the value are
         #: wrapped, too.
-        self._stand_in = next(filter(None, map(_stand_in, (*structures, *words.values()))), None)
+        self._stand_in: Node | None = next(
+            filter(None, map(_stand_in, (*structures, *words.values()))), None
+        )
         plain = rule.host is not False or self._stand_in is not None
         for n, leaf in enumerate(found):
             if leaf.library is library:
@@ -186,7 +170,8 @@ class Application:
             else:
                 constant = _constant(library, leaf, beside, plain)
                 self._order.append((_CONSTANT if leaf.differentiated else _STATIC, constant))
-        self.leaves, self.carried = tuple(leaves), tuple(carried)
+        self.leaves: Arrays = tuple(leaves)
+        self.carried: Arrays = tuple(carried)
 
     def taken(self) -> tuple[Arrays, Arrays]:
         """The leaves and carried values, once: compiled code may keep the rule but not them."""
@@ -200,8 +185,6 @@ class Application:
         self, leaves: Arrays, carried: Arrays, *, plain: bool = False
     ) -> tuple[Sequence[Any], dict[str, Any]]:
         """The arguments of the author's code. plain: without stand-ins."""
-        if self._only_leaves:
-            return leaves, {}
         values = iter(
             [
                 leaves[n] if kind == _LEAF else carried[n] if kind == _CARRIED else n
@@ -221,8 +204,6 @@ class Application:
         """The value in the structure that f returned."""
         assert self._form is not None
         structure, places = self._form
-        if structure is tree.DIFFERENTIATED:
-            return outputs[0]
         one, other = iter(outputs), iter(aux)
         return structure.build(
             iter([next(one) if is_output else next(other) for is_output in places])
@@ -248,18 +229,15 @@ class Application:
         self, f: Callable[..., Any], leaves: Arrays, carried: Arrays
     ) -> tuple[Arrays, Arrays]:
         args, words = self._arguments(leaves, carried)
-        result = f(*args, **words)
-        library = self.library
-        if REGISTRY.handlers.get(type(result)) is library and library.is_floating(result):
-            self._form = tree.DIFFERENTIATED, (True,)
-            return (result,), ()
-        structure, computed = flatten(result, f"the value of {self.name}")
-        places = tuple([leaf.differentiated for leaf in computed])
-        self._form = structure, places
-        arrays = [self._native(leaf, leaves or carried) for leaf in computed]
-        return tuple([x for x, out in zip(arrays, places) if out]), tuple(
-            [x for x, out in zip(arrays, places) if not out]
-        )
+        structure, computed = flatten(f(*args, **words), f"the value of {self.name}")
+        self._form = structure, tuple([leaf.differentiated for leaf in computed])
+        return self._split([self._native(leaf, leaves or carried) for leaf in computed])
+
+    def _split(self, arrays: Iterable[Any]) -> tuple[Arrays, Arrays]:
+        """The arrays of the value: outputs, and those without a derivative."""
+        assert self._form is not None
+        pairs = list(zip(arrays, self._form[1]))
+        return tuple([x for x, out in pairs if out]), tuple([x for x, out in pairs if not out])
 
     def _host(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         """As `value`, of code that runs outside of the engine's traces."""
@@ -302,12 +280,7 @@ class Application:
 
         outside: Any = called
         outside.__name__ = self.name
-        result = library.outside(outside, beside, example)
-        assert self._form is not None
-        places = self._form[1]
-        return tuple([x for x, out in zip(result, places) if out]), tuple(
-            [x for x, out in zip(result, places) if not out]
-        )
+        return self._split(library.outside(outside, beside, example))
 
     def _native(self, leaf: Leaf, beside: Arrays) -> Any:
         library = self.library
@@ -329,17 +302,10 @@ class Application:
     def _pull(self, cotangents: Arrays, point: Point) -> Arrays:
         args, words = self._arguments(point.leaves, point.carried)
         assert self._form is not None
-        structure, cotangents = self._form[0], self._own(cotangents)
-        cotangent = (
-            cotangents[0]
-            if structure is tree.DIFFERENTIATED
-            else build_gradient(structure, iter(cotangents))
-        )
+        cotangent = build_gradient(self._form[0], iter(self._own(cotangents)))
         given = self._derivative(self._rule.back, cotangent, point, args, words)
         match = RuleMatch(self.library, self.name, "pullback", self._expected(point))
         match.arguments(self._rule, self._structures, given)
-        if self._only_leaves:
-            return tuple(match.arrays)
         kinds = [kind for kind, _ in self._order if kind in _WITH_DERIVATIVE]
         return tuple([x for x, kind in zip(match.arrays, kinds) if kind == _LEAF])
 
@@ -369,8 +335,6 @@ class Application:
 
     def _expected(self, point: Point) -> Iterator[Any]:
         """The array that each cotangent must resemble in shape and dtype."""
-        if self._only_leaves:
-            return iter(point.leaves)
         return iter(
             [
                 point.leaves[n] if kind == _LEAF else n
@@ -380,8 +344,6 @@ class Application:
         )
 
     def _tangents(self, tangents: Arrays) -> tuple[Any, ...]:
-        if self._only_leaves:
-            return tangents
         both = iter(
             [
                 tangents[n] if kind == _LEAF else zeros_like(n)
@@ -432,13 +394,6 @@ def _numpy(x: Any) -> Any:
 
 def _is_fixed(place: Any) -> bool:
     return isinstance(place, Static) and place.value is not None
-
-
-def _all_of(library: Library, found: Sequence[Leaf]) -> bool:
-    for leaf in found:  # noqa: SIM110 - a generator costs more
-        if leaf.library is not library:
-            return False
-    return True
 
 
 def _stand_in(structure: Structure) -> Node | None:

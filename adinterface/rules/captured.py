@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.contract.errors import AdinterfaceError, RuleError
-from ..core.contract.library import NUMPY, PYTHON, Library
-from ..core.tree import Constant, Leaf, flatten, handler_of
+from ..core.contract.library import NUMPY, PYTHON
+from ..core.tree import Constant, flatten
 from .loops.captured import captured
 
 
@@ -25,16 +25,10 @@ def refusal(name: str) -> RuleError:
 
 def require_numbers(name: str, value: Any, f: Callable[..., Any]) -> None:
     """Refuse what f gave for numbers if an engine follows it: its derivative would be lost."""
-    library = handler_of(value, scan=False)
-    leaves: list[Any]
-    if isinstance(library, Library):
-        leaves = [Leaf(value, library, None, False)]
-    else:
-        _, leaves = flatten(Constant(value), f"the value of {name}")
+    _, leaves = flatten(Constant(value), f"the value of {name}")
     # torch in forward mode computes with captured tensors here, and drops their tangents.
-    if any(leaf.library not in (NUMPY, PYTHON) for leaf in leaves):
-        leaves = [*leaves, *captured(f)]
-    if any(leaf.library.traced(leaf.value) for leaf in leaves):
+    others = captured(f) if any(x.library not in (NUMPY, PYTHON) for x in leaves) else ()
+    if any(leaf.library.traced(leaf.value) for leaf in (*leaves, *others)):
         raise refusal(name)
 
 

@@ -66,13 +66,7 @@ class RuleMatch(Matcher):
                 " must be one for each positional argument; None is zero."
             )
         for i, (structure, part) in enumerate(zip(structures, given)):
-            if structure is DIFFERENTIATED:
-                like = next(self.expected)
-                self.arrays.append(
-                    zeros_like(like) if part is None else self._leaf(like, part, rule, i)
-                )
-            else:
-                self.read(structure, part, rule.path(i))
+            self.read(structure, part, rule.path(i))
 
     def read(self, structure: Structure, given: Any, path: str) -> None:
         """Collect the arrays of one tree."""
@@ -115,13 +109,13 @@ class RuleMatch(Matcher):
         problem = f"{', '.join(extra)} not expected" if extra else f"{', '.join(missing)} missing"
         return self._error(f"gave another structure for {path} than it has: {problem}.")
 
-    def _leaf(self, like: Any, given: Any, path: Any, i: int | None = None) -> Any:
+    def _leaf(self, like: Any, given: Any, path: str) -> Any:
         handler = REGISTRY.handlers.get(type(given))
         if handler is self.library or (handler is NUMPY and self.library.plain_numpy):
             result, owner = (handler.dtype(given), handler.shape(given)), library_of_array(like)
             if (owner.dtype(like), owner.shape(like)) == result:
                 return given
-        return self._unusual(like, given, path if i is None else path.path(i))
+        return self._unusual(like, given, path)
 
     def _unusual(self, like: Any, given: Any, path: str) -> Any:
         """A value that is not the engine's array, or does not fit."""

@@ -1,7 +1,7 @@
-"""Roots by scipy.optimize.
+"""Roots and least squares by scipy.optimize.
 
-The root is found by numbers; its derivatives are those of the implicit function, up to the fourth
-order.
+The solution is found by numbers; its derivatives are those of the implicit function, up to the
+fourth order.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 
+from .._closures import copied
 from ..core.contract.errors import NumpyCodeError
 from ..numpy_code.array import NumpyArray
+from ..numpy_code.deep import with_deep_names
 from .arrays import numbers
 from .dispatch import OURS, is_native, rest_of
 
@@ -29,13 +31,7 @@ def _root(real: Function) -> Function:
     """
     name = f"scipy.optimize.{real.__name__}"
 
-    def number(x: Any) -> Any:
-        if is_native(x):
-            raise NumpyCodeError(
-                f"{name} takes NumPy code: put it into a numpy_function, or take"
-                " adinterface.rules.root."
-            )
-        return numbers(x, name)[()] if isinstance(x, NumpyArray) else x
+    number = functools.partial(_number, name)
 
     @functools.wraps(real)
     def call(f: Any, a: Any, b: Any, args: Any = (), *others: Any, **keywords: Any) -> Any:
@@ -60,6 +56,15 @@ def _root(real: Function) -> Function:
     return call
 
 
+def _number(name: str, x: Any) -> Any:
+    if is_native(x):
+        raise NumpyCodeError(
+            f"{name} takes NumPy code: put it into a numpy_function, or take"
+            " adinterface.rules.root."
+        )
+    return numbers(x, name)[()] if isinstance(x, NumpyArray) else x
+
+
 def _slope(f: Function, x: float) -> float:
     """A derivative by differences, extrapolated: it need not be exact, since the function is zero
     there.
@@ -75,5 +80,73 @@ def _slope(f: Function, x: float) -> float:
 for _name in ("brentq", "brenth", "bisect", "ridder", "toms748"):
     _real = getattr(scipy.optimize, _name)
     OURS[_real] = _root(_real)
+
+
+def least_squares(fun: Any, x0: Any, *others: Any, **options: Any) -> Any:
+    """As `scipy.optimize.least_squares`.
+
+    Its code factors the Jacobian, and singular values that are equal have no derivative. At a
+    bound, with another loss or with a Jacobian of the user, that code is followed as it is.
+    """
+    name, real = "scipy.optimize.least_squares", scipy.optimize.least_squares
+    args, words = options.pop("args", ()), options.pop("kwargs", None) or {}
+    extra = args if isinstance(args, tuple) else (args,)
+
+    def here(x: Any) -> Any:
+        return fun(x, *extra, **words)
+
+    def followed() -> Any:
+        # of a copy, which this function does not replace
+        found = with_deep_names(copied(real, lambda x: x, lambda name, x: True))()
+        return found(fun, x0, *others, **options, args=args, kwargs=words)
+
+    bounds = options.get("bounds", ())
+    sides = bounds if isinstance(bounds, tuple) else (bounds,)
+    if (
+        others
+        or any(isinstance(side, NumpyArray) for side in sides)
+        or options.get("loss", "linear") != "linear"
+        or callable(options.get("jac"))
+    ):
+        return followed()
+    number = functools.partial(_number, name)
+    known, named = tuple(map(number, extra)), {word: number(x) for word, x in words.items()}
+    plain = lambda x: np.atleast_1d(number(fun(x, *known, **named)))
+    result = real(plain, number(x0), **{word: number(x) for word, x in options.items()})
+    at: Any = result.x
+    if not isinstance(here(at), NumpyArray):
+        return result
+    if np.any(result.active_mask):
+        return followed()
+    steps = [np.eye(at.size)[n] * 6e-6 * max(1.0, abs(x)) for n, x in enumerate(at)]
+    curvature = np.stack(
+        [
+            (_downhill(plain, at + h, steps)[0] - _downhill(plain, at - h, steps)[0])
+            / (2 * h.sum())
+            for h in [16 * step for step in steps]
+        ]
+    )
+    if not np.linalg.cond(curvature) < 1e10:
+        raise NumpyCodeError(
+            f"{name}: the solution is not the only one nearby, so that it has no derivative. Give"
+            " f as many independent residuals as x has numbers."
+        )
+    inverse = np.linalg.inv(curvature)
+    for _ in range(4):
+        at = at - inverse @ _downhill(here, at, steps)[0]
+    result.x, result.fun = at, here(at)
+    result.grad, result.jac = _downhill(here, at, steps)
+    result.cost = 0.5 * (result.fun**2).sum()
+    return result
+
+
+def _downhill(f: Function, x: Any, steps: list[Any]) -> tuple[Any, Any]:
+    """The gradient of half the sum of squares of f, and the Jacobian of f, by differences."""
+    columns = [(f(x + h) - f(x - h)) / (2 * h.sum()) for h in steps]
+    jacobian = np.stack([np.reshape(column, (-1,)) for column in columns], axis=1)
+    return jacobian.T @ np.reshape(f(x), (-1,)), jacobian
+
+
+OURS[scipy.optimize.least_squares] = least_squares
 
 __getattr__ = rest_of("scipy.optimize", globals())

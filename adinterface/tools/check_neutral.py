@@ -6,7 +6,6 @@ import functools
 import inspect
 import linecache
 import math
-import re
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
@@ -255,7 +254,7 @@ def _is_ours(filename: str) -> bool:
 
 
 def _hint(error: Exception) -> str:
-    """What to write instead, for the most frequent errors; else empty."""
+    """What to write instead, as far as it is known; else empty."""
     name = getattr(error, "name", None)
     if isinstance(error, AttributeError) and isinstance(name, str):
         if isinstance(error.obj, ModuleType):
@@ -269,25 +268,5 @@ def _hint(error: Exception) -> str:
             "The standard has functions in place of methods: write"
             f" xp.{_STANDARD_NAMES.get(name, name)}(x)."
         )
-    return next((hint for said, hint in _HINTS.items() if re.search(said, str(error))), "")
-
-
-#: Hints by a pattern of the engine's message.
-_HINTS = {
-    r"Can't call numpy\(\) on Tensor|__array__\(\) was called on|Expected Array or Python scalar|must be Tensor, not numpy": (  # noqa: E501
-        "NumPy's function, or an array that f captures, meets an engine's array: write xp.sin for"
-        " np.sin, xp.asarray(a) for a."
-    ),
-    r"setting an array element with a sequence|immutable and do not support": (
-        "Build it with xp.where, xp.concat or xp.stack."
-    ),
-    r"only integers, slices|non-tuple sequence": (
-        "Write xp.take(x, xp.asarray(indices), axis=...) for a list of indices."
-    ),
-    r"used as indices must be of integer|indices must have an integer|int32 or int64 for index|must be long, int, byte": (  # noqa: E501
-        "f got a float for an index, an axis or labels: wrap such an argument in Constant(...)."
-    ),
-    r"real number, not|Abstract tracer value|boolean conversion of traced": (
-        "Keep it an array, and choose with xp.where."
-    ),
-}
+    # What the engine says of it in any call.
+    return next((note for note in getattr(error, "__notes__", ()) if note[:1] != "-"), "")

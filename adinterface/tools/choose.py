@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import sys
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,8 +23,6 @@ from .measured import Measured, installed, label
 _MANY = 1000
 #: With so few numbers, central differences may take less time than an engine.
 _FEW = 5
-#: After how many seconds there is a line about each further backend.
-_EVERY = 10.0
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -38,7 +34,7 @@ class Choice:
     backend: the backend value to use; None if none ran, or if they disagree and it is unknown which
         is right.
     reason: why, in words, and what else to consider.
-    comparison: what each backend did: its first prepared call, later ones, its memory, its result,
+    comparison: what each backend did: its first prepared call, later ones, its result,
         its error.
     agreeing: the backends that ran and agree, engines with the shortest prepared calls first,
         finite differences last.
@@ -66,9 +62,8 @@ def choose(
     The result says which of them run the function here, agree with each other, and how fast they
     are.
 
-    Prepares the operator for each backend and calls it three times or more, as `compare` does, so f
-    should be pure. The first call includes the preparation and whatever the engine compiles. A line
-    on stderr says what is tried if it takes long.
+    Prepares the operator for each backend and calls it twice or more, as `compare` does, so f
+    should be pure. The first call includes the preparation and whatever the engine compiles.
 
     operator: one of this package's operators. args, kwargs: the operator's arguments after the
         backend.
@@ -117,7 +112,7 @@ class _Prepared:
 
     def __init__(self, operator: Callable[..., Any]):
         functools.update_wrapper(self, operator)
-        self._operator, self._started = operator, time.monotonic()
+        self._operator = operator
         self._known: dict[
             tuple[AutoBackend, int], tuple[Callable[..., Any], Callable[..., Any]]
         ] = {}
@@ -127,9 +122,6 @@ class _Prepared:
     ) -> Any:
         key = backend, id(f)
         if key not in self._known:
-            elapsed = time.monotonic() - self._started
-            if elapsed >= _EVERY:
-                print(f"{elapsed:.0f} s: trying {label(backend)}", file=sys.stderr, flush=True)
             # f is kept, so that no other one gets its id.
             self._known[key] = prepare(self._operator, f, backend, *args, **kwargs), f
         return self._known[key][0](*args, **kwargs)
@@ -186,15 +178,19 @@ def _reason(report: Comparison, agreeing: list[Measured]) -> str:
     elif not others:
         lines.append("No other backend ran, so that nothing confirms it. `check_gradient` does.")
     engines = [m for m in others if not takes_differences(m.backend)]
-    plain = min([m for m in agreeing if m not in engines], key=lambda m: m.later_seconds)
+    sooner = min(engines, key=lambda m: m.first_seconds, default=best)
+    differences = [m for m in others if m not in engines]
+    plain = min(differences, key=lambda m: m.later_seconds, default=best)
     if plain.later_seconds < best.later_seconds:
         lines.append(f"{plain.name} takes {seconds(plain.later_seconds)}, to fewer digits.")
-    sooner = min(engines, key=lambda m: m.first_seconds, default=best)
-    if sooner.first_seconds < best.first_seconds and sooner.later_seconds > best.later_seconds:
-        calls = 1 + (best.first_seconds - sooner.first_seconds) / (
-            sooner.later_seconds - best.later_seconds
-        )
-        lines.append(f"For fewer than {calls:,.0f} calls {sooner.name} takes less time in all.")
+    for other, digits in ((sooner, ""), (plain, ", to fewer digits")):
+        saved = best.first_seconds - other.first_seconds
+        lost = other.later_seconds - best.later_seconds
+        if saved > 0 and lost > 0:
+            lines.append(
+                f"For fewer than {1 + saved / lost:,.0f} calls {other.name} takes less time in"
+                f" all{digits}."
+            )
     return " ".join(lines)
 
 

@@ -73,14 +73,10 @@ def compare(operator: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) 
 
     For each backend: the result; the largest difference from the reference, for each leaf with its
     path; the time of the first call and the median of later ones (at least one, for about 0.2 s);
-    evaluations of f in the first call; peak memory of a call. Each backend is called three times or
-    more, so f should be pure. A backend's error is part of the report. Where `gradient` or
-    `value_and_gradient` differ at a kink of f, the report says so. A difference that rounding
-    explains is undecided: the results change as much if the arguments, and what f captures, are a
-    few roundings off.
-
-    Peak memory is measured by `tracemalloc`: the allocations of Python and of NumPy, but not those
-    of an engine's own C++ heap or on an accelerator.
+    evaluations of f in the first call. Each backend is called twice or more, so f should be pure. A
+    backend's error is part of the report. Where `gradient` or `value_and_gradient` differ at a kink
+    of f, the report says so. A difference that rounding explains is undecided: the results change
+    as much if the arguments, and what f captures, are a few roundings off.
 
     Raises BackendError if `backends` is not a list of backend values, TypeError if f is neither a
     function nor such a dict.
@@ -157,20 +153,19 @@ class _Call:
         try:
             for part in engines_of(backend):
                 find(part)  # so that importing the engine is not part of the first call
-            result, numbers, first = call()
+            with recording() as record:
+                result, numbers, first = call()
             evaluations = counting.calls
             leaves = {path: widened(array) for path, array in numbers.items()}
             later = [call()[2]]
             while sum(later) < _SECONDS and len(later) < _MOST_CALLS:
                 later.append(call()[2])
-            with recording() as record:
-                peak = _peak(call)
             estimated = max([accuracy.relative for accuracy in record.accuracies], default=None)
         except Exception as error:
             return Measured(backend, error=error)
         median = float(np.median(later))
         return Measured(
-            backend, result, None, leaves, first, median, evaluations, peak, estimated=estimated
+            backend, result, None, leaves, first, median, evaluations, estimated=estimated
         )
 
     def numbers(
@@ -215,22 +210,6 @@ class _Call:
                         found[path], largest_of(distances(widened(array), measured.leaves[path]))
                     )
         return found
-
-
-def _peak(call: Callable[[], Any]) -> int:
-    import tracemalloc  # here, because few programs need it
-
-    running = tracemalloc.is_tracing()
-    if not running:
-        tracemalloc.start()
-    try:
-        tracemalloc.reset_peak()
-        before = tracemalloc.get_traced_memory()[0]
-        call()
-        return max(0, tracemalloc.get_traced_memory()[1] - before)
-    finally:
-        if not running:
-            tracemalloc.stop()
 
 
 def _random_cotangent(value: Any) -> Any:

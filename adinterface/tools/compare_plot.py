@@ -101,33 +101,15 @@ def _write(axes: Any, row: int, text: str, color: str) -> None:
 
 
 def _draw_times(backends: Sequence[Measured], axes: Any) -> None:
-    labels = {"first": "first call", "later": "later calls (median)"}
-    for row, measured in enumerate(backends):
-        if measured.error is not None:
-            continue
-        axes.plot(
-            [measured.later_seconds, measured.first_seconds],
-            [row, row],
-            "-",
-            color="0.75",
-            zorder=1,
-        )
-        axes.plot(
-            measured.first_seconds,
-            row,
-            "o",
-            color=_FIRST,
-            markersize=8,
-            label=labels.pop("first", None),
-        )
-        axes.plot(
-            measured.later_seconds,
-            row,
-            "D",
-            color=_LATER,
-            markersize=7,
-            label=labels.pop("later", None),
-        )
+    working = [(row, m) for row, m in enumerate(backends) if m.error is None]
+    for row, m in working:
+        axes.plot([m.later_seconds, m.first_seconds], [row, row], "-", color="0.75", zorder=1)
+    rows = [row for row, _ in working]
+    for label, times, shape, color in (
+        ("first call", [m.first_seconds for _, m in working], "o", _FIRST),
+        ("later calls (median)", [m.later_seconds for _, m in working], "D", _LATER),
+    ):
+        axes.plot(times, rows, shape, color=color, markersize=7.5, label=label)
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     if high < 10 * low:  # so that there are at least two numbers on the axis
@@ -137,5 +119,5 @@ def _draw_times(backends: Sequence[Measured], axes: Any) -> None:
     axes.xaxis.set_major_formatter(lambda x, _: seconds(x))
     axes.xaxis.set_minor_formatter("")
     axes.set_xlabel("time of a call")
-    if not labels:
+    if working:
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)

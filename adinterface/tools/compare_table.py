@@ -15,7 +15,6 @@ _HEADINGS = (
     "first call",
     "later calls",
     "evaluations",
-    "peak memory",
 )
 #: How many leaves are shown; `Measured.differences` has them all.
 SHOWN = 20
@@ -33,15 +32,6 @@ def seconds(value: float) -> str:
     raise AssertionError(value)
 
 
-def number_of_bytes(value: float) -> str:
-    """`2048` -> `2.0 KiB`."""
-    for unit in ("B", "KiB", "MiB"):
-        if value < 1024:
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1024
-    return f"{value:.1f} GiB"
-
-
 def _row(measured: Measured, is_reference: bool) -> list[str]:
     """That of a backend that failed has its error in the second column."""
     if measured.error is not None:
@@ -56,13 +46,7 @@ def _row(measured: Measured, is_reference: bool) -> list[str]:
         where = worst.path + (f" ({worst.mark})" if worst.mark else "") if worst.absolute else ""
         difference = [_brief(worst.absolute), _brief(worst.relative), where]
     times = [seconds(measured.first_seconds), seconds(measured.later_seconds)]
-    return [
-        measured.name,
-        *difference,
-        *times,
-        str(measured.evaluations),
-        number_of_bytes(measured.peak_bytes),
-    ]
+    return [measured.name, *difference, *times, str(measured.evaluations)]
 
 
 def _brief(number: float) -> str:

@@ -74,8 +74,6 @@ class Measured:
     first_seconds, later_seconds: time of the first call, and the median of later ones, until the
         numbers are there.
     evaluations: calls of f in the first call of the operator.
-    peak_bytes: the most memory that was allocated at once during a call, as far as `tracemalloc`
-        sees it.
     differences: for each leaf, against the reference.
     estimated: the largest error, relative to its leaf, that the engine estimates; None where it
         estimates none.
@@ -92,7 +90,6 @@ class Measured:
     first_seconds: float = math.nan
     later_seconds: float = math.nan
     evaluations: int = 0
-    peak_bytes: int = 0
     differences: tuple[LeafDifference, ...] = ()
     estimated: float | None = None
     kinks: frozenset[str] = frozenset()

@@ -7,9 +7,9 @@ from ..batching.batched_call import Each
 from ..batching.duplicated import Duplicated
 from ..core.support.publish import publish
 from ..core.tree import Constant, register_node
-from .algebra import add, axpy, norm, scale, sum_shared, vdot, where, zeros_like
+from .algebra import add, axpy, norm, scale, sum_shared, vdot, zeros_like
 from .mapping import TreeStructure, leaves, leaves_with_path, map, structure
-from .vectors import as_matrix, cast, from_matrix, ravel, to
+from .vectors import as_matrix, cast, ravel, to
 
 __all__ = [
     "Constant",
@@ -20,7 +20,6 @@ __all__ = [
     "as_matrix",
     "axpy",
     "cast",
-    "from_matrix",
     "leaves",
     "leaves_with_path",
     "map",
@@ -32,7 +31,6 @@ __all__ = [
     "sum_shared",
     "to",
     "vdot",
-    "where",
     "zeros_like",
 ]
 

@@ -19,7 +19,7 @@ from ..core.contract.errors import ConversionError, TreeError
 from ..core.contract.library import NUMPY, PYTHON, Library
 from ..core.contract.tracing import untraced
 from ..core.tree.recognition import handler_of
-from ..core.tree.structures import DIFFERENTIATED, Leaf, Structure
+from ..core.tree.structures import Leaf, Structure
 from .mapping import (
     is_complex,
     leaf_path,
@@ -205,39 +205,6 @@ def sum_shared(model: Any, gradients: Any) -> Any:
     )
 
 
-@untraced
-def where(condition: Any, a: Any, b: Any) -> Any:
-    """a where the condition holds, else b.
-
-    The condition is one truth value, or a tree like a of them or of boolean arrays.
-
-    Raises TreeError, with the path, where the trees differ in structure or shape, or an array of
-    truth values does not fit.
-
-    >>> from adinterface import tree
-    >>> tree.where({"w": True, "b": False}, {"w": 1.0, "b": 2.0}, {"w": 10.0, "b": 20.0})
-    {'w': 1.0, 'b': 20.0}
-    """
-    structure, result = flatten_tree(a)
-    one = structure is DIFFERENTIATED or type(condition) is not type(a)
-    conditions = (
-        [condition] * len(result)
-        if one
-        else along(structure, result, condition, "the condition", any_value=True)
-    )
-    others = along(structure, result, b, "tree 3", fits=require_like)
-    with precision(result):
-        values = [
-            (
-                _chosen(condition, *in_one_library(leaf.value, other), n, structure)
-                if leaf.differentiated and other is not None
-                else leaf.value
-            )
-            for n, (leaf, condition, other) in enumerate(zip(result, conditions, others))
-        ]
-    return rebuild(structure, iter(values))
-
-
 # One leaf
 # ------------------------------------------------------------------------------------------------
 
@@ -354,24 +321,4 @@ def _number(x: Any) -> Any:
     return float(x) if isinstance(x, (np.ndarray, np.generic)) else x
 
 
-def _chosen(condition: Any, a: Any, b: Any, n: int, structure: Structure) -> Any:
-    if isinstance(condition, (bool, np.bool_)):
-        return a if condition else b
-    library = require_leaf(a, "the tree")
-    holder = require_leaf(condition, "the condition")
-    shape, fits = library.shape(a), holder.shape(condition)
-    if len(fits) > len(shape) or any(
-        one not in (1, all) for one, all in zip(fits[::-1], shape[::-1])
-    ):
-        raise TreeError(
-            f"where: the condition has shape {fits}, but the leaf"
-            f" {leaf_path(structure, n) or 'itself'} has shape {shape}. Pass one truth value, or a"
-            " tree like the others, with a truth value or a boolean array for each leaf."
-        )
-    xp = (holder if library in (PYTHON, NUMPY) else library).namespace(
-        condition if library in (PYTHON, NUMPY) else a
-    )
-    return like(xp.where(xp.asarray(condition), xp.asarray(a), xp.asarray(b)), a)
-
-
-__all__ = ["add", "axpy", "norm", "scale", "vdot", "where", "zeros_like"]
+__all__ = ["add", "axpy", "norm", "scale", "vdot", "zeros_like"]

@@ -21,14 +21,13 @@ from .mapping import require_leaf
 
 
 @untraced
-def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]]:
+def ravel(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
     """All leaves that can have a gradient as one vector, and the inverse function.
 
     Returns `(vector, unravel)`. The vector has shape `(n,)`, in the library of the first array,
     NumPy for Python numbers. Its dtype is the widest of the leaves, complex if one leaf is.
     `unravel(vector)` gives the tree, with each leaf in its own library, dtype, shape and device;
-    for a traced vector, with traced leaves. With `shared`, an array at several places of the tree
-    is in the vector once.
+    for a traced vector, with traced leaves. An array at several places is in the vector at each.
 
     `unravel` raises TreeError for a vector of another length.
 
@@ -42,19 +41,17 @@ def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]
     """
     structure, result = flatten_tree(tree)
     active = [leaf for leaf in result if leaf.differentiated]
-    places = _places(active, shared)
-    once = list({place: leaf for leaf, place in zip(active, places)}.values())
     library = next((leaf.library for leaf in active if leaf.library is not PYTHON), NUMPY)
     dtype = _common(
-        [leaf.library.dtype(leaf.value) for leaf in active if leaf.library is not PYTHON], once
+        [leaf.library.dtype(leaf.value) for leaf in active if leaf.library is not PYTHON], active
     )
     scoping = library.precision((dtype,))
     with (None if scoping is None else scoping()) or nullcontext():
-        parts = [_as_vector(leaf, library, dtype) for leaf in once] or [
+        parts = [_as_vector(leaf, library, dtype) for leaf in active] or [
             library.asarray(np.zeros(0), dtype=dtype)
         ]
         vector = library.namespace(parts[0]).concat(parts)
-    sizes = [math.prod(leaf.library.shape(leaf.value)) for leaf in once]
+    sizes = [math.prod(leaf.library.shape(leaf.value)) for leaf in active]
     kept = [
         (leaf.differentiated, _Place(leaf) if leaf.differentiated else leaf.value)
         for leaf in result
@@ -72,10 +69,9 @@ def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]
             pieces.append(vector[start : start + size])
             start += size
         taken: set[int] = set()
-        order = iter(places)
+        part = iter(pieces)
         values = [
-            place.restored(pieces[next(order)], source, taken) if active else place
-            for active, place in kept
+            place.restored(next(part), source, taken) if active else place for active, place in kept
         ]
         return rebuild(structure, iter(values))
 
@@ -100,21 +96,6 @@ class _Place:
         if self.library is PYTHON and source.traced(array):
             return array
         return self.library.restore(array, source, self.like, dtype, taken)
-
-
-def _places(active: Sequence[Leaf], shared: bool) -> list[int]:
-    """For each leaf the number of its part of the vector.
-
-    With `shared` one number for an array at several places.
-    """
-    known: dict[Any, int] = {}
-    # Equal Python numbers may be one object without being one variable.
-    return [
-        known.setdefault(
-            (id(leaf.value),) if shared and leaf.library is not PYTHON else n, len(known)
-        )
-        for n, leaf in enumerate(active)
-    ]
 
 
 def _common(dtypes: Sequence[str], active: Sequence[Leaf]) -> str:
@@ -231,54 +212,6 @@ def _as_block(cell: tuple[int, int, Any, Library | None], library: Library, exam
     return library.namespace(block).reshape(block, (m, n))
 
 
-@untraced
-def from_matrix(matrix: Any, rows: Any, columns: Any = None) -> Any:
-    """The blocks that `as_matrix` made a matrix of: each in the library and dtype of the matrix.
-
-    Raises TreeError for a matrix of another shape.
-    """
-    library = require_leaf(matrix, "the matrix")
-    row_structure, row_leaves, column_structure, column_leaves = _both(rows, columns)
-    heights, widths = [_sizes(result) for result in (row_leaves, column_leaves)]
-    if library.shape(matrix) != (sum(heights), sum(widths)):
-        raise TreeError(
-            f"from_matrix: the matrix has shape {library.shape(matrix)}, but rows and columns ask"
-            f" for {(sum(heights), sum(widths))}."
-        )
-    xp = library.namespace(matrix)
-    lines, top = [], 0
-    for row, height in zip([leaf for leaf in row_leaves if leaf.differentiated], heights):
-        left, cells = 0, []
-        for column, width in zip([leaf for leaf in column_leaves if leaf.differentiated], widths):
-            shape = (*row.library.shape(row.value), *column.library.shape(column.value))
-            cells.append(xp.reshape(matrix[top : top + height, left : left + width], shape))
-            left += width
-        filled = iter(cells)
-        lines.append(
-            rebuild(
-                column_structure,
-                iter([next(filled) if leaf.differentiated else None for leaf in column_leaves]),
-            )
-        )
-        top += height
-    built = iter(lines)
-    return rebuild(
-        row_structure, iter([next(built) if leaf.differentiated else None for leaf in row_leaves])
-    )
-
-
-def _both(rows: Any, columns: Any) -> tuple[Any, list[Leaf], Any, list[Leaf]]:
-    row_structure, row_leaves = flatten_tree(rows)
-    column_structure, column_leaves = (
-        (row_structure, row_leaves) if columns is None else flatten_tree(columns)
-    )
-    return row_structure, row_leaves, column_structure, column_leaves
-
-
-def _sizes(found: Sequence[Leaf]) -> list[int]:
-    return [math.prod(leaf.library.shape(leaf.value)) for leaf in found if leaf.differentiated]
-
-
 def _lines(
     blocks: Any, rows: Any, columns: Any
 ) -> list[tuple[int, list[tuple[int, Any, tuple[int, ...]]]]]:
@@ -286,7 +219,10 @@ def _lines(
 
     Each is `(height, [(width, block, shape of the block), ...])`.
     """
-    row_structure, row_leaves, column_structure, column_leaves = _both(rows, columns)
+    row_structure, row_leaves = flatten_tree(rows)
+    column_structure, column_leaves = (
+        (row_structure, row_leaves) if columns is None else flatten_tree(columns)
+    )
     lines = []
     for leaf, line in zip(
         row_leaves,
@@ -415,4 +351,4 @@ def _moved(leaf: Leaf, target: Library, device: Any) -> Any:
     return target.asarray(exported, dtype=source.dtype(value), like=device)
 
 
-__all__ = ["as_matrix", "cast", "from_matrix", "ravel", "to"]
+__all__ = ["as_matrix", "cast", "ravel", "to"]

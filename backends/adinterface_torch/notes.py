@@ -115,6 +115,12 @@ NOTES = [
         " AutoTorch(chunk_size=1) takes one entry after another.",
     ),
     Note(
+        RuntimeError,
+        "doesn't match the broadcast shape",
+        "In a batched call torch.vmap cannot write numbers of an entry into a tensor that all"
+        " entries share, as a GRU does. AutoTorch(chunk_size=1) takes one entry after another.",
+    ),
+    Note(
         Exception,
         r"^torch\._(dynamo|inductor)",
         "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as"

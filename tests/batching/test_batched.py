@@ -1,6 +1,4 @@
-"""`batched`: every operator for each entry of an axis is what a loop over the entries gives,
-stacked.
-"""
+"""`batched`: every operator gives what a loop over the entries gives, stacked."""
 
 import copy
 import pickle

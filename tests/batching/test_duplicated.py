@@ -196,9 +196,7 @@ class CountingTorch(nn.Module):
     ids=["jax", "torch"],
 )
 def test_beside_a_module_that_f_writes_to(backend, module, array, order, operator, prepared):
-    """What surrounds the call for the one hands on the arguments to what surrounds it for the
-    other.
-    """
+    """What surrounds the call for the one hands the arguments on to the other."""
     module, buffers = module(), Duplicated(array(3.0))
     args = [(module, buffers)[n] for n in order]
 

@@ -135,9 +135,7 @@ def test_processes_give_the_same_bits_and_raise_what_f_raises():
 
 
 class Watched(concurrent.futures.ThreadPoolExecutor):
-    """Threads that are never handed anything by one of themselves, which would wait for the others,
-    and they for it.
-    """
+    """Threads that no thread of theirs hands anything, since both would wait."""
 
     def submit(self, function, /, *args, **kwargs):
         assert not threading.current_thread().name.startswith("watched"), (
@@ -171,9 +169,7 @@ class Watched(concurrent.futures.ThreadPoolExecutor):
     ],
 )
 def test_no_worker_waits_for_another(method, call):
-    """Derivatives of derivatives on one pool: with as many outer tasks as threads, all of them
-    would wait for ever.
-    """
+    """With as many outer tasks as threads, all of them would wait for ever."""
     with Watched(2, thread_name_prefix="watched") as pool:
         found = flat(call(AutoFiniteDifferences(method=method, executor=pool)))
     # Where f takes differences itself, lines that are followed together know more of their noise

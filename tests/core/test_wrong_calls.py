@@ -1628,6 +1628,8 @@ rows(
      "mat1 and mat2 must have the same dtype..."),
     branch_in_a_batch=(lambda b: batched(gradient, branches_on_x, b, Each(X)),
      "...\ntorch.vmap cannot do this for all entries of a batched call at once..."),
+    write_into_what_entries_share=(lambda b: batched(gradient, lambda m, x: m(x)[0].sum(), b, torch.nn.GRU(2, 2),
+     Constant(Each(torch.ones(2, 1, 2)))), "...\nIn a batched call torch.vmap cannot write numbers of an entry..."),
     random_in_a_batch=(lambda b: batched(gradient, dropout, b, Each(np.ones((3, 2)))),
      "vmap: called random operation while in randomness error mode..."),
     penalty_without_graph=(penalty, "element 0 of tensors does not require grad..."),

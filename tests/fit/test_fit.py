@@ -255,9 +255,7 @@ def _frozen(w, x, factor, held):
 @pytest.mark.parametrize("array", [np.ones, jnp.ones], ids=["numpy", "jax"])
 @pytest.mark.parametrize("cls", [dict, Tied], ids=["dict", "dataclass"])
 def test_a_compiled_step_keeps_one_array_one_parameter_and_all_types(cls, array, backend):
-    """Beside the same steps apart: tied weights move once, dicts keep their order, Python numbers
-    stay such.
-    """
+    """Tied weights move once, dicts keep their order, Python numbers stay such."""
 
     def objective(m):
         get = m.__getitem__ if cls is dict else lambda name: getattr(m, name)

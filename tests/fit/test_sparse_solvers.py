@@ -1,6 +1,4 @@
-"""Solvers on `AutoSparse`: SciPy gets one sparse matrix where it takes one, and an error says where
-it does not.
-"""
+"""Solvers on `AutoSparse`: SciPy gets a sparse matrix where it takes one, else an error."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,4 @@
-"""One small model of each camp, trained for twenty steps beside the camp's own transform: losses,
-model and state agree.
+"""One small model of each camp, trained for twenty steps beside its own transform.
 
 Each has what is easily lost: statistics of a batch norm, random keys of a dropout. Ours goes
 through prepared calls with one-shot ones between them, or through `Training`.

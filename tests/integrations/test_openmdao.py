@@ -20,9 +20,7 @@ TWICE = sp.coo_array((np.ones(10), (np.arange(10), np.tile(PLACES, 2))), shape=(
 
 
 class Explicit(om.ExplicitComponent):
-    """Partials of every kind: rows and columns, dense, approximated, a sparse matrix, a
-    diagonal.
-    """
+    """Partials of every kind: rows and columns, dense, approximated, sparse, diagonal."""
 
     def setup(self):
         self.add_input("x", np.arange(1.0, 6.0))

@@ -1,6 +1,4 @@
-"""`adinterface.integrations.pymanopt`: costs of every engine on real, complex and product
-manifolds.
-"""
+"""`adinterface.integrations.pymanopt`: costs of every engine on manifolds."""
 
 import autograd.numpy as anp
 import jax.numpy as jnp

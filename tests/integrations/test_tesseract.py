@@ -1,6 +1,4 @@
-"""`adinterface.integrations.tesseract`, by Tesseract's own checks of gradients and of test cases,
-and through its command.
-"""
+"""`adinterface.integrations.tesseract`, by the checks of Tesseract and its command."""
 
 import json
 import os

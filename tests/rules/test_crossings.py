@@ -1,6 +1,4 @@
-"""`differentiate_with`: one engine's function inside another's, in both modes, to second order,
-compiled where JAX compiles.
-"""
+"""`differentiate_with`: a function of one engine inside another, to second order."""
 
 import jax
 import jax.numpy as jnp

@@ -1,6 +1,4 @@
-"""Rules that people need: roots, fixed points, linear systems, hooks, recomputation, stand-ins for
-derivatives.
-"""
+"""Rules made of operators: roots, fixed points, linear systems, hooks, recomputation."""
 
 import jax
 import jax.numpy as jnp
@@ -305,9 +303,7 @@ def test_a_root_in_whose_equation_a_root_stands_to_third_order(backend):
 
 
 def reversed_inside(x):
-    """x^3 by a product of which one factor has a reversed gradient: its gradient is -2 x^2 +
-    x^2.
-    """
+    """x^3 by a product, one factor of which has a reversed gradient: -2 x^2 + x^2."""
     return gradient_hook(x * x, lambda c: -c) * x
 
 

@@ -1,6 +1,4 @@
-"""`ignore_derivatives` and `non_differentiable`: constants on every engine, and for finite
-differences too.
-"""
+"""`ignore_derivatives` and `non_differentiable`: constants on every engine."""
 
 import numpy as np
 import pytest
@@ -24,8 +22,9 @@ def test_differences_inside_differences_hold_what_each_point_ignores():
     backend = AutoFiniteDifferences()
 
     def slope(t):
-        """The inner derivative is t^2 + 2 t, of which t^2 is held inside alone: the outer one is
-        that of 2 t + t^2.
+        """The inner derivative is t^2 + 2 t.
+
+        Of it t^2 is held inside alone: the outer one is that of 2 t + t^2.
         """
         (inner,) = gradient(lambda s: s * ignore_derivatives(s * s) + s**2, backend, t)
         return inner

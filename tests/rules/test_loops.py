@@ -1,6 +1,4 @@
-"""`scan`, `fori_loop`, `while_loop`, `cond` and `switch`: jax.lax's meaning on every engine, over
-trees, in every operator.
-"""
+"""Loops and branches mean what they do in `jax.lax`, on every engine, over trees."""
 
 import functools
 import tracemalloc
@@ -56,9 +54,7 @@ XS = np.linspace(0.1, 0.9, 7)
 
 
 def recurrence(theta, **how):
-    """A nonlinear recurrence that closes over what is differentiated, with slices of what depends
-    on it.
-    """
+    """A nonlinear recurrence that closes over what is differentiated."""
     xp = array_namespace(theta)
 
     def step(c, x):

@@ -1,6 +1,4 @@
-"""`rule`: a function's own derivatives are what every engine uses, in both modes, at every order,
-wherever it is called.
-"""
+"""`rule`: the derivatives of a function are what every engine uses, at every order."""
 
 import copy
 import math
@@ -190,9 +188,7 @@ def test_one_array_at_two_places_of_the_value(f, host, backend):
 
 @each_engine
 def test_a_derivative_may_write_into_what_it_is_given(backend):
-    """As `c *= 3` makes a new array on JAX, it does not change others' cotangents, nor the
-    caller's, elsewhere.
-    """
+    """`c *= 3` changes no cotangent of others or of the caller, on any engine."""
 
     @rule
     def triple(x):

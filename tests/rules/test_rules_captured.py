@@ -1,6 +1,4 @@
-"""What a rule captures is a constant of it: an error where it is differentiated, in the primal and
-in both derivatives.
-"""
+"""What a rule captures is a constant: an error where it is differentiated."""
 
 import re
 
@@ -215,9 +213,7 @@ def test_what_is_ignored_outside_of_the_rule_may_be_captured(backend):
 
 
 def test_a_second_derivative_of_a_root_beside_constants_is_no_capture():
-    """The rule's own derivatives differentiate by copies of arguments that nobody
-    differentiates.
-    """
+    """The derivatives of the rule differentiate by copies of arguments."""
 
     def f(v):
         constant = array_namespace(v).asarray([3.0])
@@ -306,9 +302,7 @@ def test_what_such_a_derivative_captures_is_found_too(derivative, backend):
 
 @pytest.mark.parametrize("inner", [AutoTorch(), AutoTorch(mode="forward")], ids=repr)
 def test_a_derivative_inside_a_derivative_stays_in_a_graph_of_torch(inner):
-    """It is by a constant, and captures what the derivative is given, in a backward pass outside of
-    all calls.
-    """
+    """It captures what the derivative is given, in a backward pass outside of all calls."""
     square = rule(lambda x: x**2)
     square.pullback(
         lambda c, value, x: (

@@ -483,3 +483,29 @@ def test_a_root_has_the_derivatives_of_the_implicit_function(name):
         assert second == pytest.approx(-2 / 9 * 0.7 ** (1 / 3) / 1.4**2)
         with pytest.raises(NumpyCodeError, match=f"optimize.{name} takes NumPy code"):
             gradient(f, backend, 1.4)
+
+
+@pytest.mark.parametrize("options", [{}, {"bounds": (0, 9)}, {"method": "lm"}], ids=str)
+@each_engine
+def test_least_squares_has_the_derivative_of_the_implicit_function(backend, options):
+    """Its Jacobian may have equal singular values, whose vectors have no derivative."""
+    data = np.array([0.1, -0.2, 0.3])
+
+    @numpy_function(deep=True)
+    def f(p):
+        rows = lambda x: np.stack([x[0] - p[0], x[1] - p[0] * p[1], x[0] + data[2]])
+        return np.sum(scipy.optimize.least_squares(rows, np.ones(2), **options).x ** 2)
+
+    # x = ((p0 - 0.3) / 2, p0 p1)
+    p = np.array([1.5, 0.7])
+    wanted = [(p[0] - 0.3) / 2 + 2 * p[0] * p[1] ** 2, 2 * p[0] ** 2 * p[1]]
+    np.testing.assert_allclose(gradient(f, backend, p)[0], wanted, rtol=1e-7)
+
+
+def test_least_squares_with_several_solutions_is_refused():
+    @numpy_function(deep=True)
+    def f(p):
+        return scipy.optimize.least_squares(lambda x: x[:1] + x[1:] - p, np.ones(2)).x[0]
+
+    with pytest.raises(NumpyCodeError, match="the solution is not the only one nearby"):
+        gradient(f, AutoTorch(), np.ones(1))

@@ -1,6 +1,4 @@
-"""Rows of the study: right gradients of awkward functions, and faults planted in gradients of plain
-ones.
-"""
+"""Rows of the judge: right gradients of awkward functions, and planted faults."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`check_gradient`: right gradients pass, wrong ones are named, kinks are no failure, and few
-evaluations are taken.
-"""
+"""`check_gradient`: right gradients pass, wrong ones are named, kinks are no failure."""
 
 import jax
 import jax.numpy as jnp

@@ -1,6 +1,4 @@
-"""Three verdicts: what is right is not called wrong, what is wrong is not called right, and what
-cannot be told is said.
-"""
+"""Three verdicts: right is not called wrong, wrong not right, and the unknown is told."""
 
 import math
 import warnings

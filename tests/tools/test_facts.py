@@ -1,6 +1,4 @@
-"""What an operator is stands in its row, and everybody reads it there: a new operator is its row
-and one line.
-"""
+"""What an operator is stands in its row, where everybody reads it."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from ..._closures import captured_values
@@ -12,8 +13,8 @@ from ...core.tree import Constant, handler_of
 from .trees import LoopLeaf, leaf_of
 
 
-def captured(*functions: Callable[..., Any]) -> list[LoopLeaf]:
-    """The first array of an engine that these functions, or functions in them, capture."""
+def captured(*functions: Callable[..., Any]) -> Iterator[LoopLeaf]:
+    """The arrays of engines that these functions, or functions in them, capture."""
     seen: set[int] = set()
     stack: list[Any] = list(reversed(functions))
     while stack:
@@ -26,22 +27,18 @@ def captured(*functions: Callable[..., Any]) -> list[LoopLeaf]:
         leaf = leaf_of(value)
         if leaf is not None:
             if leaf.library not in (NUMPY, PYTHON):
-                return [leaf]
+                yield leaf
             continue
         handler = handler_of(value, scan=False)
         stack.extend(
             handler.flatten(value)[0] if isinstance(handler, NodeType) else captured_values(value)
         )
-    return []
 
 
 def engine_among(leaves: Iterable[LoopLeaf], *functions: Callable[..., Any]) -> list[LoopLeaf]:
-    """As `captured`, if there is no array of an engine among the leaves of the loop.
-
-    Else nothing.
-    """
+    """The first captured array of an engine, if there is none among the leaves of the loop."""
     plain = all(leaf.library in (NUMPY, PYTHON) for leaf in leaves)
-    return captured(*functions) if plain else []
+    return list(islice(captured(*functions), 1)) if plain else []
 
 
 __all__ = ["captured", "engine_among"]

@@ -197,6 +197,23 @@ def _with_types(app: Any, what: str, name: str, obj: Any, options: Any, lines: l
         lines += [f"   {row}" for row in rows]
 
 
+_DIRECTIVE = re.compile(r"^\.\. auto\w+:: (?:adinterface\.)?([\w.]+)", re.M)
+
+
+def _list_members(app: Any, page: str, source: list[str]) -> None:
+    """Adds to each heading of `api.md` the list of what its page describes."""
+    if page != "api":
+        return
+
+    def with_list(heading: re.Match[str]) -> str:
+        names = _DIRECTIVE.findall((Path(app.srcdir) / heading[1]).read_text())
+        lines = [".. autosummary::", "   :nosignatures:", ""]
+        lines += [f"   ~adinterface.{name}" for name in names]
+        return "\n".join([heading[0], "", "```{eval-rst}", *lines, "```"])
+
+    source[0] = re.sub(r"^## \[.*\]\((api/\w+\.md)\)$", with_list, source[0], flags=re.M)
+
+
 def _write_llms(app: Any, exception: Exception | None) -> None:
     """Writes `llms.txt`: each page with its first sentence, by part of the documentation."""
     if exception is not None or app.builder.format != "html":
@@ -273,6 +290,7 @@ _put_into_their_files()
 
 
 def setup(app: Any) -> None:
+    app.connect("source-read", _list_members)
     app.connect("autodoc-process-docstring", _from_plain_text)
     app.connect("autodoc-process-docstring", _with_types)
     app.connect("doctree-read", _mark_numbers)

@@ -184,8 +184,6 @@ def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backend
 def test_api_page_is_complete() -> None:
     described = "".join(page.read_text() for page in (DOCS / "api").glob("*.md"))
     listed = re.findall(r"^\.\. auto\w+:: (?:adinterface\.)?([\w.]+)", described, re.M)
-    index = re.findall(r"^   ~adinterface\.([\w.]+)$", (DOCS / "api.md").read_text(), re.M)
-    assert sorted(listed) == sorted(index)
     assert len(set(listed)) == len(listed)
     names = {name.rpartition(".")[2] for name in listed}
     modules = (

@@ -43,7 +43,7 @@ class Call(Sampled):
 
     Called with native leaves, it is the flat function that an engine differentiates: it builds the
     arguments of f, calls f, and flattens the value. Data flows one way: values -> `enter` -> the
-    engine -> `gradients`, `shown` -> trees like the arguments.
+    engine -> `results`, `gradients` -> trees like the arguments.
     """
 
     __slots__ = (
@@ -78,12 +78,12 @@ class Call(Sampled):
         #: The layout of another value of f: where it has floats, integers of a value become floats.
         self.layout: OutputLayout | None = None
         self.owned: frozenset[int] = plan.owned
-        #: The memory of the inputs and of the results so far, as keys from `Library.memory`.
+        #: The memory of the inputs and of the results so far, as keys (`note_memory`).
         #: Results must not overlap it.
         self.occupied: set[int] = set()
 
     def copy(self) -> Call:
-        """The same call with a `occupied` of its own, as for one call of `back` or `push`."""
+        """The same call with its own `occupied`, as for one call of `back` or `push`."""
         new = Call(self.plan, self.f, self.values, self.entered)
         new.leaves, new.occupied = self.leaves, set(self.occupied)
         return new

@@ -199,9 +199,9 @@ class NativeMatch(Matcher):
 def _numbers(given: Any) -> np.ndarray[Any, Any]:
     """Nested lists of numbers as an array; None among them is zero."""
 
-    def filled(item: Any) -> Any:
+    def zeros_for_none(item: Any) -> Any:
         if isinstance(item, (list, tuple)):
-            return [*map(filled, item)]
+            return [*map(zeros_for_none, item)]
         return 0.0 if item is None else item
 
-    return np.asarray(filled(given))
+    return np.asarray(zeros_for_none(given))

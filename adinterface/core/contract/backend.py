@@ -255,7 +255,7 @@ class Shortcuts:
         return self, self  # type: ignore[return-value]
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        """A compiled `compute(*arrays)`, of native or plain NumPy arrays and numbers, never None.
+        """A compiled `compute`, called with native arrays, NumPy arrays and numbers.
 
         `compute` returns tuples and lists of arrays and `Aux`. Several threads may call the
         compiled form at once.

@@ -12,7 +12,6 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from operator import attrgetter
 from types import ModuleType
 from typing import Any, ClassVar, Final, Literal, final
 
@@ -395,9 +394,6 @@ def unsupported_dtype(dtype: str, engine: str, supported: Iterable[str]) -> Prec
         f"{engine} has no {dtype}, and nothing is narrowed silently. Convert the leaf yourself to"
         f" one of {', '.join(supported)}{other}."
     )
-
-
-_DTYPE_AND_SHAPE = attrgetter("dtype", "shape")
 
 
 #: NumPy types of which every instance is a real 0-d scalar.

@@ -1,4 +1,4 @@
 """The operators, one file each, and `prepare`, which keeps what a call can decide once.
 
-May import everything in the core except the tools.
+May import everything in the core.
 """

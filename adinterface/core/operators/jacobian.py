@@ -37,8 +37,9 @@ def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     """The Jacobian of f with respect to every positional argument.
 
     Forward mode takes one pushforward for each number in the arguments, reverse mode one back for
-    each number in the result; without `mode` the fewer of the two. `chunk_size` bounds how many are
-    computed at once (by default as many as need at most 64 MiB of seeds).
+    each number in the result; without `mode` the fewer of the two, or the way that is
+    cheaper on the engine. `chunk_size` bounds how many are computed at once (by default as many as
+    need at most 64 MiB of seeds).
 
     A real result of a complex argument has d/dRe + i d/dIm. A complex result has the derivative by
     the real part of the argument, in every mode: the holomorphic derivative, if f is holomorphic.

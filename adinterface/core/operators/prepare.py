@@ -18,7 +18,7 @@ from ..support.static_values import Unkeyed, key_of
 from ..tree import Signature
 from ..tree.structures import CallData
 from .compiled import compiled
-from .run import Directions, bound, evaluate, find_plan, resolved, surrounded
+from .run import DirectionValues, bound, evaluate, find_plan, resolved, surrounded
 from .table import entry_of, names_of, require_operator, row_named
 from .typed import typed
 
@@ -137,7 +137,9 @@ class Prepared:
         call.plan = self._specialization(call, signature)
         return evaluate(call, directions)
 
-    def _evaluate(self, call: Call, signature: Signature | None, directions: Directions) -> Any:
+    def _evaluate(
+        self, call: Call, signature: Signature | None, directions: DirectionValues
+    ) -> Any:
         call.plan = self._specialization(call, signature)
         return evaluate(call, directions)
 

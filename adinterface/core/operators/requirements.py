@@ -32,8 +32,8 @@ def _shape(plan: Plan, values: Sequence[Any]) -> tuple[int, ...]:
     return shape if plan.marks is None else plan.marks.shape_in_f(n, shape)
 
 
-def require_leaves(plan: Plan, values: Sequence[Any]) -> None:
-    """Something must be differentiated."""
+def require_differentiated(plan: Plan, values: Sequence[Any]) -> None:
+    """Raise NotDifferentiableError if nothing is differentiated."""
     if not plan.active:
         raise NotDifferentiableError(nothing_differentiable(plan, zip(plan.slots, values)))
 

@@ -21,10 +21,11 @@ from ..support.cache import Cache
 from ..support.record import active_record, estimating
 from ..support.static_values import Unkeyed
 from ..tree import Signature
-from .requirements import require_arguments, require_leaves
+from .requirements import require_arguments, require_differentiated
 from .second_order import engines_of
 
-Directions = tuple[Any, ...] | None
+#: The tangents or cotangents that the user gives with the arguments; None if there are none.
+DirectionValues = tuple[Any, ...] | None
 
 
 @untraced
@@ -50,7 +51,7 @@ def run(
     return surrounded(call, plan.around, lambda call: evaluate(call, directions))
 
 
-def evaluate(call: Call, directions: Directions, in_scope: bool = False) -> Any:
+def evaluate(call: Call, directions: DirectionValues, in_scope: bool = False) -> Any:
     """The results of a call. directions: those of the operator, if it takes any."""
     plan = call.plan
     if plan.scope is not None and not in_scope:
@@ -117,9 +118,14 @@ def find_plan(
 def _planned(
     row: OperatorRow, auto: AutoBackend, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Plan, Sequence[Any]]:
+    """A new plan, and the values of its slots.
+
+    The marks of a row come before `around`, which may read them, and before the requirements,
+    which are those of one entry.
+    """
     row, engines = resolved(row, auto)
     plan, values = lay_out(row, engines, args, kwargs)
-    require_leaves(plan, values)
+    require_differentiated(plan, values)
     if row.marks is not None:
         plan = replace(plan, marks=row.marks(plan, values))
     surroundings = [node_type.around(row, plan) for node_type in plan.node_types()]

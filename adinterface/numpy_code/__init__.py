@@ -157,7 +157,7 @@ def _wrapped(leaf: Leaf, writing: bool) -> Any:
         return captured(array)
     if type(array) is not NumpyArray:
         return array
-    if array.ndim:
+    if array.ndim or _is_one_of(leaf.value, now().zero_d):
         array.origin = ARGUMENT
     elif _is_one_of(leaf.value, now().numbers):
         array.origin = OF_PYTHON

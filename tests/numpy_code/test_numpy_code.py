@@ -43,7 +43,7 @@ from adinterface.numpy_code.engine import engine_of
 
 # The Array API has no counterpart of these.
 NOT_COMPOSED = re.compile(
-    r"np\.frexp|special\.(erf|erfc|i0e|i1|i1e|gamma|gammaln|rgamma|digamma|psi|beta|betaln|binom)\("
+    r"np\.frexp|special\.(i0e|i1|i1e|gamma|gammaln|rgamma|digamma|psi|beta|betaln|binom)\("
 )
 # Results whose size, or branches whose choice, depends on values that jit does not know.
 VALUE_DEPENDENT = re.compile(r"\w\[\w > 0\]|np\.unique\(|np\.union1d|^(max|min)\(|argmax")

@@ -154,18 +154,20 @@ class Call(Sampled):
 
     @property
     def records_leaves(self) -> bool:
-        """Whether f is to find leaves by identity: those in Constants, and numbers if it asks."""
-        if self.plan.inner_constants:
+        """Whether f is to find leaves by identity: 0-d arrays, those in Constants, asked numbers."""
+        if self.plan.inner_constants or self.plan.zero_d_arrays:
             return True
         return bool(self.plan.python_numbers) and hasattr(self.f, "asks_for_python_numbers")
 
     def _recorded(self, active: Sequence[Any]) -> Any:
-        """f's value, with a record of its leaves that are numbers, or in a Constant."""
+        """f's value, with a record of its leaves that are numbers, 0-d arrays, or in a Constant."""
         plan, values = self.plan, self._distinct(active)
         args, kwargs = plan.arguments(values)
         numbers = [values[n] for n in plan.python_numbers]
+        zero_d = [values[n] for n in plan.zero_d_arrays]
         constants = [values[n] for n in plan.inner_constants]
-        with within(CORE, now()._replace(numbers=numbers, constants=constants)):
+        state = now()._replace(numbers=numbers, zero_d=zero_d, constants=constants)
+        with within(CORE, state):
             return self.f(*args, **kwargs)
 
     def _distinct(self, active: Sequence[Any]) -> list[Any]:

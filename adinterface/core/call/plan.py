@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..contract.backend import Backend
 from ..contract.errors import AdinterfaceError
 from ..contract.library import (
@@ -93,8 +95,10 @@ class Plan:
     #: integers.
     active_arguments: tuple[int, ...]
     promoted: tuple[int, ...]
-    #: The slots of Python numbers, and of floating leaves of Constants inside arguments.
+    #: The slots of Python numbers, of 0-d NumPy arrays, and of floating leaves of Constants inside
+    #: arguments.
     python_numbers: tuple[int, ...]
+    zero_d_arrays: tuple[int, ...]
     inner_constants: tuple[int, ...]
     #: Whether each argument is one differentiated leaf, and there are no keywords.
     single: bool
@@ -212,6 +216,9 @@ def lay_out(
         active_arguments=tuple(active_arguments),
         promoted=tuple(promoted),
         python_numbers=tuple([n for n, x in enumerate(values) if type(x) in (float, complex, int)]),
+        zero_d_arrays=tuple(
+            [n for n, x in enumerate(values) if type(x) is np.ndarray and not x.ndim]
+        ),
         inner_constants=tuple(_inner_constants((*structures, *keywords.values()), values)),
         single=not keywords and all(place is DIFFERENTIATED for place in structures),
         side_inputs=tuple(

@@ -32,6 +32,8 @@ class Ambient(NamedTuple):
     #: The leaves of the running f that are Python numbers of the caller, which look as arrays do;
     #: recorded for code that asks for them.
     numbers: Sequence[Any] = ()
+    #: Its leaves that are 0-d NumPy arrays of the caller, into which f could write.
+    zero_d: Sequence[Any] = ()
     #: Its leaves in Constants inside the arguments. The functions of `adinterface.tree` leave them
     #: out, as outside of f.
     constants: Sequence[Any] = ()

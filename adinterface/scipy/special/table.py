@@ -74,6 +74,14 @@ _GAMMAS = ("gammaln", "polygamma")
 _DEGREES = "degree or parameter"
 
 
+def _erf_slope(y: Any, z: Any) -> Any:
+    return _ERF_AT_ZERO * np.exp(-z * z)
+
+
+def _erfc_slope(y: Any, z: Any) -> Any:
+    return -_ERF_AT_ZERO * np.exp(-z * z)
+
+
 def _ndtr_slope(y: Any, x: Any) -> Any:
     return np.exp(-x * x / 2) / _ROOT_TWO_PI
 
@@ -109,8 +117,8 @@ ROWS = (
     Row("cotdg", "x", lambda y, x: -_DEGREE * (1 + y * y)),
     Row("radian", "d m s", lambda y, d, m, s: tuple([_DEGREE / part * np.ones_like(y) for part in (1, 60, 3600)])),
     # Error functions. DLMF 7.2, 7.10, 7.12.
-    Row("erf", "z", complex_partials=lambda y, z: _ERF_AT_ZERO * np.exp(-z * z)),
-    Row("erfc", "z", complex_partials=lambda y, z: -_ERF_AT_ZERO * np.exp(-z * z)),
+    Row("erf", "z", _erf_slope, complex_partials=_erf_slope),
+    Row("erfc", "z", _erfc_slope, complex_partials=_erfc_slope),
     Row(
         "erfcx", "z", errors.erfcx_slope, complex_partials=lambda y, z: 2 * z * y - _ERF_AT_ZERO
     ),

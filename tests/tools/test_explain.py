@@ -160,7 +160,7 @@ def test_explain_returns_data():
             ),
             LeafReport("args[0]['n']", "int 2", False, "an int inside a tree has no gradient"),
         ),
-        steps=("AutoFiniteDifferences: linearize; push: f again",),
+        steps=("AutoFiniteDifferences: linearize: each push evaluates f",),
         evaluations=1,
     )
 

@@ -154,7 +154,7 @@ class Call(Sampled):
 
     @property
     def records_leaves(self) -> bool:
-        """Whether f is to find leaves by identity: 0-d arrays, those in Constants, asked numbers."""
+        """Whether f is to find leaves by identity: 0-d, in Constants, and numbers if it asks."""
         if self.plan.inner_constants or self.plan.zero_d_arrays:
             return True
         return bool(self.plan.python_numbers) and hasattr(self.f, "asks_for_python_numbers")

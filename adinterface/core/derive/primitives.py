@@ -76,15 +76,18 @@ def pullback(
     return Pullback(linear.outputs, linear.aux, back)
 
 
+_AGAIN = "linearize: each push evaluates f"
+
+
 def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     """The engine's linear map, or one from its pullback."""
     if policy.in_forward(backend, once=True):
         linear = backend.linearize(function, leaves)
         if linear is not None:
-            note_step(backend, "linearize; push: f again" if backend.estimates else "linearize")
+            note_step(backend, _AGAIN if backend.estimates else "linearize")
             return checked(backend, linear, leaves)
         if "pushforward" in backend.gives:
-            note_step(backend, "f; push: one pushforward")
+            note_step(backend, _AGAIN)
             return _linearize_by_pushforward(backend, function, leaves)
     if backend.transposes:
         note_step(backend, "one pullback, transposed into a linear map")

@@ -52,7 +52,7 @@ TABLES = {
         "The number of scenarios that each engine passes, by check and by family. `-` means that no"
         " scenario has this check.",
         "conformance",
-        12,
+        6,
     ),
     "functions": Table(
         "Table: functions of the Array API",

@@ -1055,6 +1055,12 @@ rows(
     pandas=(lambda b: gradient(never, b, type("Series", (), {"__module__": "pandas", "dtype": X.dtype, **_ARRAY})()),
      "args[0] is a pandas.Series. Pass x.to_numpy(), in Constant(...) if it is not differentiated..."),
 )  # fmt: skip
+_variable = other("keras.src.backend.common.variables", "value")()
+_variable.held = X
+rows(NotDifferentiableError, "finite", keras_variable=(
+    lambda b: gradient(never, b, [X, _variable]),
+    "...Pass the value of a Keras variable, variable.value...",
+))  # fmt: skip
 _DENSE = "...Pass x.toarray(), or Constant(x) with adinterface.scipy.sparse.product(x, v)..."
 _CSR = scipy.sparse.csr_array(np.diag(X))
 rows(
@@ -1736,6 +1742,8 @@ def test_keywords_that_f_takes_and_other_errors_have_no_note():
 
         wrong = lambda f=f: gradient(f, AUTOGRAD, X, Constant(X), argnums=2)
         assert_told(wrong, TypeError, words)
+    words = "...f must return a real scalar, but returned None. Does it lack a return statement?"
+    assert_told(lambda: gradient(lambda x: None, AUTOGRAD, 2), OutputError, words)
     (found,) = gradient(lambda x, f, backend: x * f * backend, TORCH, 2.0, f=3.0, backend=4.0)
     assert found == 12.0
 

@@ -5,6 +5,7 @@ in memory.
 import copy
 import functools
 import gc
+import pickle
 import threading
 import types
 
@@ -29,6 +30,7 @@ from adinterface import (
     register_node,
     value_and_gradient,
 )
+from adinterface.core.contract.registry import REGISTRY
 
 X = np.linspace(0.5, 1.5, 4)
 Y = np.linspace(-1.0, 2.0, 4)
@@ -82,6 +84,15 @@ def test_specializations_are_bounded():
     assert fast.specializations == 8
     assert repr(fast) == "<gradient of cubes prepared on AutoAutograd(): 3 specializations>"
     assert repr(prepare(gradient, cubes, AutoAutograd(), X)).endswith("1 specialization>")
+    nameless = functools.partial(cubes)
+    assert f" of {nameless} " in repr(prepare(gradient, nameless, AutoAutograd(), X))
+
+
+def test_a_pickle_finds_the_operator_again():
+    for operator, row in REGISTRY.operators.items():
+        assert pickle.loads(pickle.dumps(row)) is row, operator
+    again = pickle.loads(pickle.dumps(prepare(gradient, cubes, AutoAutograd(), X)))
+    np.testing.assert_array_equal(again(X)[0], gradient(cubes, AutoAutograd(), X)[0])
 
 
 def test_what_was_used_longest_ago_goes_first():

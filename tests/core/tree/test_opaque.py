@@ -69,6 +69,7 @@ class OnDisk(Column):
 REFUSED = {
     "array.array": (array.array("d", [1.0]), "is an array.array. Pass numpy.asarray(x) or ..."),
     "memoryview": (memoryview(X), "is a ..."),
+    "memoryview of NaN": (memoryview(np.full(2, np.nan)), "is a ..."),
     "ctypes array": ((ctypes.c_double * 2)(1.0, 2.0), "is a ..."),
     "column": (Column([1.0, 2.0], "float64"), "is a ..."),
     "column of nullable floats": (Column([1.0, None], object), "is a ..."),

@@ -708,7 +708,6 @@ def nested(layout=torch.strided):
         return torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=layout)
 
 
-_LARGE = "int too large to convert to float"
 _SPARSE = (
     "A torch tensor has layout torch.{}; pass x.to_dense(). AutoTorch() takes it in a"
     " Constant(...)."
@@ -1171,6 +1170,12 @@ rows(TypeError, "torch", **{
     for name, f in ((name, getattr(np, name)) for name in ("sum", "mean", "prod", "max", "min", "std", "var"))
 })  # fmt: skip
 _INT = "...\nA Python int {}. Pass a float, Constant(float(n))."
+_LARGE = "int too large to convert to float\nAn integer argument is differentiated as a float. Wrap it in Constant."
+rows(
+    OverflowError, "jax torch autograd finite",
+    large_integer=(lambda b: gradient(never, b, 10**400), _LARGE),
+    large_integer_prepared=(lambda b: prepare(gradient, lambda x: x * 1.0, b, 3)(10**400), _LARGE),
+)  # fmt: skip
 rows(
     OverflowError, "jax",
     large_int=(lambda b: gradient(product, b, X, Constant(2**70)), _INT.format("met a JAX array whose integers are narrower")),

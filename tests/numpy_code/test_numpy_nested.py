@@ -7,10 +7,12 @@ import functools
 
 import numpy as np
 import pytest
+import torch
 from backends_table import ENGINES, each_engine
 
 from adinterface import (
     AutoFiniteDifferences,
+    AutoTorch,
     Constant,
     Each,
     OutputError,
@@ -55,6 +57,19 @@ def test_a_value_that_is_no_scalar_is_described_as_what_it_stands_for(backend):
         OutputError, match=r"array of dtype float64 and shape \(3,\)\. Reduce it to a scalar"
     ):
         gradient(f, backend, X)
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_arrays_of_the_engine_that_f_brings_stay_arrays_of_the_engine(deep):
+    own = torch.ones(2, dtype=torch.float64)
+
+    def f(x):
+        value, (slope,) = value_and_gradient(lambda y: (y**2).sum(), AutoTorch(), own)
+        jacobians = jacobian(lambda y: y["own"] * 2, AutoTorch(), {"own": own})
+        assert {type(part) for part in (value, slope, jacobians[0]["own"])} == {torch.Tensor}
+        return np.sum(x * slope.numpy().sum())
+
+    np.testing.assert_array_equal(gradient(numpy_function(f, deep=deep), AutoTorch(), X)[0], 4.0)
 
 
 # What is differentiated comes in by capture: numbers and plain arrays are the arguments

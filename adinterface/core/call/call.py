@@ -249,9 +249,9 @@ class Call(Sampled):
             if NoneType in map(type, results):
                 pairs = enumerate(results)
                 results = [self.restore(n, native[n]) if x is None else x for n, x in pairs]
-        wrap = now().wrap
-        if wrap is not None:
-            results = [*map(wrap, results)]
+        if now().wrap is not None:
+            libraries = [plan.slots[n].library for n in plan.active]
+            results = [*map(_wrapped, results, libraries)]
         trees = tuple(results) if plan.single else plan.gradients(results, self.values)
         return trees if plan.operator.takes == "arguments" else trees[0]
 
@@ -304,9 +304,9 @@ class Call(Sampled):
         """A result not like a leaf, in the result library; a number if all leaves are numbers."""
         plan = self.plan
         if plan.to_user is not None:
-            presented, wrap = plan.to_user(result, self.occupied), now().wrap
+            presented = plan.to_user(result, self.occupied)
             if presented is not None:
-                return presented if wrap is None else wrap(presented)
+                return self._wrapped(presented)
         source = library_of_array(result)
         if source is not NUMPY and dtype_kind(source.dtype(result)) == "other":
             return result  # other libraries cannot represent it
@@ -322,8 +322,11 @@ class Call(Sampled):
         presented = target.restore(result, source, None, source.dtype(result), self.occupied)
         if isinstance(presented, np.generic):
             return np.asarray(presented)
-        wrap = now().wrap
-        return presented if wrap is None else wrap(presented)
+        return self._wrapped(presented)
+
+    def _wrapped(self, result: Any) -> Any:
+        library = NUMPY if self.plan.stand_in else self.plan.result_library
+        return _wrapped(result, library)
 
     def value(self, part: tuple[Sequence[Any], Aux]) -> Any:
         """What f returned, from its outputs and aux."""
@@ -346,6 +349,12 @@ class Call(Sampled):
 
     def _places(self) -> Iterator[Place]:
         return places_of(self.plan.structures, zip(self.plan.slots, self.values))
+
+
+def _wrapped(result: Any, wanted: Library | None) -> Any:
+    """A result in the class that running NumPy code expects for NumPy arrays and Python numbers."""
+    wrap = now().wrap
+    return result if wrap is None or wanted not in (NUMPY, PYTHON) else wrap(result)
 
 
 #: What makes a field of the result, by its form.

@@ -22,6 +22,7 @@ from ..contract.library import (
     any_wide,
     as_it_is,
     note_memory,
+    width,
 )
 from ..tree import Slot
 from .plan import Plan
@@ -59,6 +60,9 @@ def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
         enters=_unless_identity(enters),
         to_leaf=to_leaf,
         to_user=None if direct is None else direct.to_leaf(None, result_library),
+        stand_in=any(
+            node.type.stands_for_array for _, root in plan.places() for node in root.nodes()
+        ),
         scope=_scope(backend, plan),
     )
 
@@ -109,8 +113,9 @@ def conversion_in(
     if slot.owner is not None:
         return _owned_in(backend, slot, example)
     if slot.dtype == "int" and dtype is not None:
-        of_float = conversion_in(backend, slot._replace(dtype="float"), 0.0, dtype, copy=copy)
-        return lambda value, occupied: of_float(float(value), occupied)
+        return _of_int(
+            conversion_in(backend, slot._replace(dtype="float"), 0.0, dtype, copy=copy), dtype
+        )
     copy = copy and source.mutable  # other arrays cannot be written to
     if backend.device is None and (source is PYTHON or (not copy and dtype in (None, slot.dtype))):
         library = NUMPY if source is PYTHON else source
@@ -148,6 +153,20 @@ def _entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, cop
         # an owner keeps its frozen leaves
         copy, slot = copy and slot.owner is None, slot._replace(owner=None)
     return conversion_in(backend, slot, example, dtype, copy=copy)
+
+
+def _of_int(enter: Enter, dtype: str) -> Enter:
+    """The conversion of a promoted int, which a long double holds beyond the digits of a float."""
+    number: Any = float if width(dtype) <= 64 else int
+
+    def entered(value: Any, occupied: set[int]) -> Any:
+        try:
+            return enter(number(value), occupied)
+        except OverflowError as error:
+            error.add_note("An integer argument is differentiated as a float. Wrap it in Constant.")
+            raise
+
+    return entered
 
 
 def _owned_in(backend: Backend, slot: Slot, example: Any) -> Enter:
@@ -220,7 +239,8 @@ def into_compiled(plan: Plan, values: Sequence[Any]) -> Plan:
             return as_it_is
         if slot.library is PYTHON and dtype is not None:
             number = np.dtype(dtype).type
-            return lambda value, occupied: number(value)
+            convert: Enter = lambda value, occupied: number(value)
+            return _of_int(convert, dtype) if slot.dtype == "int" else convert
         narrowed = narrow and slot.dtype in ("int64", "uint64")
         plain = type(example) is np.ndarray and slot.dtype in _PLAIN and example.dtype.isnative
         kept = dtype in (None, slot.dtype) and not narrowed and slot.owner is None

@@ -124,6 +124,8 @@ class Plan:
     to_leaf: tuple[ToLeaf, ...] | None = None
     #: The direct conversion of a result to the result library; None where there is none.
     to_user: ToLeaf | None = None
+    #: Whether an argument holds a stand-in: running NumPy code gets results in that form.
+    stand_in: bool = False
     #: Makes the context in which the engine evaluates the call; None if there is none.
     scope: Scoping | None = None
 

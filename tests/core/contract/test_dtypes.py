@@ -263,6 +263,11 @@ def test_a_special_leaf_is_kept_or_refused_never_narrowed(special, backend, refu
 @pytest.mark.parametrize(("name", "rtol"), [("autograd", 1e-18), ("finite", 1e-11)])
 def test_longdouble_keeps_its_precision(name, rtol):
     leaf = np.array([1, 2, 3], dtype="longdouble") / 3
+    large = np.longdouble(2**63)
+    value, _ = value_and_gradient(
+        lambda n, x: n * 1 - large, AutoFiniteDifferences(), 2**63 + 1, leaf
+    )
+    assert value == 1
     (result,) = gradient(lambda x: array_namespace(x).sum(x**3), BACKENDS[name], leaf)
     assert_tree(result, 3 * leaf**2, rtol)
 

@@ -8,7 +8,6 @@ Boor, A Practical Guide to Splines, 1978.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +26,11 @@ from .dispatch import OURS, is_engines, rest_of, unsupported
 
 
 class _Curve:
-    """A curve of SciPy's class, or one of engine arrays, whose attributes are in `_held`."""
+    """A curve of SciPy's class, or one of engine arrays.
+
+    The attributes of the latter are in its `__dict__`, and `_held` names them: SciPy's class has
+    properties or slots for them, by its version.
+    """
 
     @classmethod
     def _made(cls, **attributes: Any) -> Any:
@@ -37,25 +40,39 @@ class _Curve:
         return made
 
     def _hold(self, **attributes: Any) -> None:
-        vars(self)["_held"] = attributes
+        vars(self).update(attributes, _held=frozenset(attributes))
 
     def __getattribute__(self, name: str) -> Any:
         """Raises NumpyCodeError for what a curve of engine arrays has not."""
-        held = object.__getattribute__(self, "__dict__").get("_held")
-        if held is None or name.startswith("_"):
+        own = object.__getattribute__(self, "__dict__")
+        if "_held" not in own or name.startswith("_"):
             return super().__getattribute__(name)
-        if name in held:
-            return held[name]
-        owner = next((cls for cls in type(self).__mro__ if name in vars(cls)), None)
-        if owner is None or owner.__module__ == __name__:
+        if name in own["_held"]:
+            return own[name]
+        owner = next((base for base in type(self).__mro__ if name in vars(base)), object)
+        if (
+            name in own
+            or not owner.__module__.startswith("scipy.")
+            or isinstance(vars(owner)[name], (classmethod, staticmethod))
+        ):
             return super().__getattribute__(name)
-        raise unsupported(f"{_NAME}.{type(self).__name__}", name)
+        instead = "Write adinterface.rules.root with the curve as its function."
+        raise unsupported(
+            f"{_NAME}.{type(self).__name__}", name, instead if name in ("roots", "solve") else ""
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = vars(self)
+        if name in own.get("_held", ()):
+            own[name] = inexact(plain(value)) if name in ("c", "t", "x") else value
+        else:
+            super().__setattr__(name, value)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        held = vars(self).get("_held")
-        if held is None:
+        own = vars(self)
+        if "_held" not in own:
             return super().__reduce_ex__(protocol)
-        return functools.partial(type(self)._made, **held), ()
+        return _restored, (type(self), own.copy())
 
     def _at(self, values: Callable[[Array], Array], x: Any, extrapolate: Any) -> Any:
         """A function of a vector at places of any shape: repeated, continued, or NaN beyond its
@@ -88,6 +105,12 @@ class _Curve:
             return turns * (area(end) - area(start)) + area(x - turns * (end - start))
 
         return before(b) - before(a)
+
+
+def _restored(cls: Any, attributes: dict[str, Any]) -> Any:
+    curve = object.__new__(cls)
+    vars(curve).update(attributes)
+    return curve
 
 
 def _placed(result: Array, shape: tuple[int, ...], axis: int) -> Array:

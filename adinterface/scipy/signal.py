@@ -20,6 +20,7 @@ from .arrays import (
     scipy_rule,
 )
 from .dispatch import of_scipy, rest_of, unsupported
+from .ndimage import convolve1d
 
 # Convolutions
 # ------------------------------------------------------------------------------------------------
@@ -290,22 +291,32 @@ def detrend(data: Any, axis: int = -1, type: str = "linear") -> Array:
 
 @of_scipy(scipy_signal.savgol_filter)
 def savgol_filter(
-    x: Any, window_length: int, polyorder: int, deriv: int = 0, delta: float = 1.0, axis: int = -1
-) -> Array:
-    """Each element is a sum of the window around it, or at the ends of the window there."""
+    x: Any, window_length: int, polyorder: int, deriv: int = 0, delta: float = 1.0, axis: int = -1,
+    mode: str = "interp", cval: Any = 0.0,
+) -> Array:  # fmt: skip
+    """Each element is a sum of the window around it, or at the ends, by "interp", of the window
+    there.
+    """
+    if mode not in ("mirror", "constant", "nearest", "interp", "wrap"):
+        raise ValueError("mode must be 'mirror', 'constant', 'nearest', 'wrap' or 'interp'.")
     x = np.moveaxis(inexact(x), axis, -1)
-    weights = scipy_signal.savgol_filter(
-        np.eye(window_length), window_length, polyorder, deriv, delta, axis=0
-    ).astype(x.dtype)
+    n, options = x.shape[-1], (window_length, polyorder, deriv, delta)
+    inside = mode == "interp"
+    if inside and window_length > n:
+        raise ValueError(
+            "If mode is 'interp', window_length must be less than or equal to the size of x."
+        )
+    weights = scipy_signal.savgol_coeffs(*options).astype(x.dtype)
+    y = convolve1d(x, weights, -1, mode="constant" if inside else mode, cval=cval)
     half = window_length // 2
-    n = x.shape[-1]
-    places = np.arange(n - window_length + 1)[:, None] + np.arange(window_length)
-    parts = [
-        x[..., :window_length] @ weights[:half].T,
-        np.take(x, places, axis=-1) @ weights[half],
-        x[..., n - window_length :] @ weights[half + 1 :].T,
-    ]
-    return np.moveaxis(np.concatenate(parts, axis=-1), -1, axis)
+    if inside and half:
+        ends = scipy_signal.savgol_filter(np.eye(window_length), *options, axis=0).astype(x.dtype)
+        first, last = (
+            x[..., :window_length] @ ends[:half].T,
+            x[..., -window_length:] @ ends[-half:].T,
+        )
+        y = np.concatenate([first, y[..., half : n - half], last], axis=-1)
+    return np.moveaxis(y, -1, axis)
 
 
 @of_scipy(scipy_signal.hilbert)

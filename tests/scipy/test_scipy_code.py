@@ -509,3 +509,42 @@ def test_least_squares_with_several_solutions_is_refused():
 
     with pytest.raises(NumpyCodeError, match="the solution is not the only one nearby"):
         gradient(f, AutoTorch(), np.ones(1))
+
+
+@each_engine
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mode": "wrap"},
+        {"mode": "nearest", "deriv": 1, "delta": 0.5},
+        {"mode": "mirror", "polyorder": 3},
+        {"mode": "constant", "cval": 1.0},
+        {"mode": "constant", "window_length": 11},
+        {"mode": "wrap", "window_length": 4},
+        {"window_length": 4},
+        {"window_length": 7, "deriv": 2},
+        {"window_length": 1, "polyorder": 0},
+        {"deriv": 3},
+    ],
+    ids=str,
+)
+def test_savgol_filter_beyond_the_ends(options, backend):
+    options = {"window_length": 5, "polyorder": 2} | options
+    x = np.random.default_rng(3).normal(size=(9, 2))
+
+    def f(x):
+        along = scipy.signal.savgol_filter(x, axis=0, **options)
+        return np.sum(along**3) + np.sum(scipy.signal.savgol_filter(x[:, 0], **options) ** 2)
+
+    value, (slopes,) = value_and_gradient(numpy_function(f, deep=True), backend, x)
+    assert value == pytest.approx(f(x), rel=1e-10, abs=1e-20)
+    (wanted,) = gradient(f, AutoFiniteDifferences(), x)
+    np.testing.assert_allclose(slopes, wanted, rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{"mode": "other"}, {"window_length": 11}], ids=str)
+def test_savgol_filter_raises_what_scipys_does(options):
+    options = {"window_length": 5, "polyorder": 2} | options
+    f = numpy_function(lambda x: np.sum(signal.savgol_filter(x, **options)))
+    with pytest.raises(ValueError, match="mode"):
+        gradient(f, AutoTorch(), np.arange(9.0))

@@ -169,6 +169,122 @@ def test_curves_of_engines_are_instances_of_scipys_own_classes():
     )
 
 
+def changed(curve, **attributes):
+    for name, value in attributes.items():
+        setattr(curve, name, value)
+    return curve
+
+
+BEYOND = np.array([-1.2, 1.7, 7.3])
+
+
+@each_engine
+@pytest.mark.parametrize("attribute", ["extrapolate", "periodic", "places", "numbers"])
+@pytest.mark.parametrize("kind", ["cubic", "monotone", "hermite", "pieces", "basis"])
+def test_attributes_of_a_curve_can_be_set(kind, attribute, backend):
+    make = {
+        "cubic": lambda y: scipy.interpolate.CubicSpline(X, y),
+        "monotone": lambda y: scipy.interpolate.PchipInterpolator(X, y),
+        "hermite": lambda y: scipy.interpolate.CubicHermiteSpline(X, y, y[::-1]),
+        "pieces": lambda y: scipy.interpolate.PPoly(np.stack([y, y[::-1]]), np.arange(7.0)),
+        "basis": lambda y: scipy.interpolate.BSpline(KNOTS, y, 3),
+    }[kind]
+    places = "t" if kind == "basis" else "x"
+
+    def f(y):
+        curve = make(y)
+        if attribute == "places":
+            changed(curve, **{places: getattr(curve, places) + 1})
+        elif attribute == "numbers":
+            changed(curve, c=curve.c * y[1])
+        else:
+            changed(curve, extrapolate="periodic" if attribute == "periodic" else False)
+        curve.note = "mine"
+        again = copy.deepcopy(curve)
+        assert again.note == "mine"
+        assert again.extrapolate == curve.extrapolate
+        values = np.nan_to_num(curve(BEYOND), nan=-1.0) * np.array([1.0, 2.0, 3.0])
+        return np.sum(values) + np.sum(np.nan_to_num(again.derivative()(BEYOND)))
+
+    value, (slopes,) = value_and_gradient(numpy_function(f, deep=True), backend, Y)
+    assert value == pytest.approx(f(Y), rel=1e-9)
+    (wanted,) = gradient(f, AutoFiniteDifferences(), Y)
+    np.testing.assert_allclose(slopes, wanted, rtol=2e-6, atol=1e-5)
+
+
+def subclasses(curves):
+    class Mine(curves.CubicSpline):
+        factor = 2
+
+        def __init__(self, x, y, shift=0.5):
+            super().__init__(x, y)
+            self.shift = shift
+
+        @property
+        def half(self):
+            return self._half
+
+        @half.setter
+        def half(self, value):
+            self._half = value / 2
+
+        def twice(self, x):
+            return self.factor * self(x + self.shift)
+
+        def roots(self):
+            return np.array([1.5])
+
+    class MyBasis(curves.BSpline):
+        def twice(self, x):
+            return 2 * self(x)
+
+    return Mine, MyBasis
+
+
+MINE = subclasses(on_any_engine.interpolate)
+
+
+@each_engine
+@pytest.mark.parametrize("made", ["in the function", "outside of it"])
+def test_a_users_subclass_keeps_its_methods(made, backend):
+    def f(y):
+        cubic, basis = MINE if made == "outside of it" else subclasses(scipy.interpolate)
+        curve = cubic(X, y)
+        curve.half = 3.0
+        again = copy.copy(curve)
+        curve.extrapolate = False
+        return (
+            np.sum(curve.twice(AT) ** 2) * curve.half
+            + np.sum(np.nan_to_num(curve.twice(BEYOND), nan=-1.0))
+            + np.sum(again.twice(again.roots() + 4.0))
+            + np.sum(basis(KNOTS, y, 3).twice(AT / 2))
+        )
+
+    value, (slopes,) = value_and_gradient(numpy_function(f, deep=True), backend, Y)
+    assert value == pytest.approx(f(Y), rel=1e-10)
+    (wanted,) = gradient(f, AutoFiniteDifferences(), Y)
+    np.testing.assert_allclose(slopes, wanted, rtol=2e-6, atol=1e-6)
+
+
+@each_engine
+def test_class_methods_of_scipy_take_plain_knots_from_a_curve(backend):
+    def f(y):
+        curve = scipy.interpolate.BSpline(KNOTS, y, 3)
+        return np.sum(curve.design_matrix(AT / 2, curve.t, curve.k).toarray() @ y**2)
+
+    (slopes,) = gradient(numpy_function(f, deep=True), backend, Y)
+    matrix = scipy.interpolate.BSpline.design_matrix(AT / 2, KNOTS, 3).toarray()
+    np.testing.assert_allclose(slopes, 2 * Y * np.sum(matrix, axis=0), rtol=1e-10)
+
+
+@each_engine
+@pytest.mark.parametrize("method", ["roots", "solve"])
+def test_the_error_for_roots_names_what_finds_them(method, backend):
+    f = lambda y: np.sum(getattr(on_any_engine.interpolate.CubicSpline(X, y), method)())
+    with pytest.raises(NumpyCodeError, match=rf"CubicSpline: {method} .*rules\.root"):
+        gradient(numpy_function(f), backend, Y)
+
+
 @each_engine
 @pytest.mark.parametrize("method", ["extend", "insert_knot"])
 def test_methods_that_take_numpys_memory_are_refused(method, backend):

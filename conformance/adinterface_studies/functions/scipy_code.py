@@ -178,6 +178,8 @@ EXPRESSIONS = {
         signal.filtfilt([0.3, 0.2], [1.0, -0.5], x, padlen=3); signal.detrend(i);
         signal.detrend(i, 0, 'constant');
         signal.savgol_filter(x, 5, 2); signal.savgol_filter(i, 3, 1, deriv=1, axis=0);
+        signal.savgol_filter(x, 5, 2, mode='wrap');
+        signal.savgol_filter(x, 5, 2, mode='constant', cval=1.0);
         signal.hilbert(x).imag
     """
     ),

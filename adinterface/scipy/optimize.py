@@ -16,8 +16,11 @@ import scipy.optimize
 from .._closures import copied
 from ..core.contract.errors import NumpyCodeError
 from ..numpy_code.array import NumpyArray
+from ..numpy_code.array_like import with_each
 from ..numpy_code.deep import with_deep_names
-from .arrays import numbers
+from ..numpy_code.made_array import array_of_engine, captured, made, plain
+from ..numpy_code.refusals import running
+from .arrays import array, numbers
 from .dispatch import OURS, is_native, rest_of
 
 Function = Callable[..., Any]
@@ -37,13 +40,13 @@ def _root(real: Function) -> Function:
     def call(f: Any, a: Any, b: Any, args: Any = (), *others: Any, **keywords: Any) -> Any:
         extra = args if isinstance(args, tuple) else (args,)
         known = tuple(map(number, extra))
-        plain = lambda x: number(f(x, *known))
+        of_numbers = lambda x: number(f(x, *known))
         options = {word: number(value) for word, value in keywords.items()}
-        root = real(plain, number(a), number(b), (), *others, **options)
+        root = real(of_numbers, number(a), number(b), (), *others, **options)
         at, rest = (root[0], root[1:]) if isinstance(root, tuple) else (root, None)
         if type(f(at, *extra)) is not NumpyArray:
             return root
-        slope = _slope(plain, at)
+        slope = _slope(of_numbers, at)
         if not np.isfinite(slope) or slope == 0:
             raise ZeroDivisionError(f"{name} found a root at which f has no slope: {at}")
         for _ in range(4):
@@ -62,7 +65,9 @@ def _number(name: str, x: Any) -> Any:
             f"{name} takes NumPy code: put it into a numpy_function, or take"
             " adinterface.rules.root."
         )
-    return numbers(x, name)[()] if isinstance(x, NumpyArray) else x
+    if type(x) is NumpyArray:
+        return numbers(x, name)[()]
+    return with_each(functools.partial(_number, name), plain(x))
 
 
 def _slope(f: Function, x: float) -> float:
@@ -93,7 +98,7 @@ def least_squares(fun: Any, x0: Any, *others: Any, **options: Any) -> Any:
     extra = args if isinstance(args, tuple) else (args,)
 
     def here(x: Any) -> Any:
-        return fun(x, *extra, **words)
+        return array(fun(_lent(x), *_lent(extra), **_lent(words)))
 
     def followed() -> Any:
         # of a copy, which this function does not replace
@@ -104,24 +109,26 @@ def least_squares(fun: Any, x0: Any, *others: Any, **options: Any) -> Any:
     sides = bounds if isinstance(bounds, tuple) else (bounds,)
     if (
         others
-        or any(isinstance(side, NumpyArray) for side in sides)
+        or array_of_engine(sides) is not None
         or options.get("loss", "linear") != "linear"
         or callable(options.get("jac"))
     ):
         return followed()
     number = functools.partial(_number, name)
     known, named = tuple(map(number, extra)), {word: number(x) for word, x in words.items()}
-    plain = lambda x: np.atleast_1d(number(fun(x, *known, **named)))
-    result = real(plain, number(x0), **{word: number(x) for word, x in options.items()})
+    of_numbers = lambda x: np.atleast_1d(number(fun(_lent(x), *_lent(known), **_lent(named))))
+    result = real(of_numbers, number(x0), **{word: number(x) for word, x in options.items()})
     at: Any = result.x
-    if not isinstance(here(at), NumpyArray):
+    if array_of_engine(here(at)) is None:
+        if running():
+            result.update({word: made(value) for word, value in result.items()})
         return result
     if np.any(result.active_mask):
         return followed()
     steps = [np.eye(at.size)[n] * 6e-6 * max(1.0, abs(x)) for n, x in enumerate(at)]
     curvature = np.stack(
         [
-            (_downhill(plain, at + h, steps)[0] - _downhill(plain, at - h, steps)[0])
+            (_downhill(of_numbers, at + h, steps)[0] - _downhill(of_numbers, at - h, steps)[0])
             / (2 * h.sum())
             for h in [16 * step for step in steps]
         ]
@@ -138,6 +145,11 @@ def least_squares(fun: Any, x0: Any, *others: Any, **options: Any) -> Any:
     result.grad, result.jac = _downhill(here, at, steps)
     result.cost = 0.5 * (result.fun**2).sum()
     return result
+
+
+def _lent(x: Any) -> Any:
+    """Values for a function, which may be a copy and write an engine's array to a copy of them."""
+    return with_each(_lent, captured(x)) if running() else x
 
 
 def _downhill(f: Function, x: Any, steps: list[Any]) -> tuple[Any, Any]:

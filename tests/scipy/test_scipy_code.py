@@ -28,6 +28,7 @@ from adinterface import (
     NumpyCodeError,
     gradient,
     hessian,
+    jacobian,
     numpy_function,
     prepare,
     pushforward,
@@ -500,6 +501,68 @@ def test_least_squares_has_the_derivative_of_the_implicit_function(backend, opti
     p = np.array([1.5, 0.7])
     wanted = [(p[0] - 0.3) / 2 + 2 * p[0] * p[1] ** 2, 2 * p[0] ** 2 * p[1]]
     np.testing.assert_allclose(gradient(f, backend, p)[0], wanted, rtol=1e-7)
+
+
+def written(x, a):
+    rows = 0.0 * x
+    rows[0], rows[1] = x[0] - a[0] ** 2, x[1] - a[1]
+    return rows
+
+
+def solved(f, *args, **options):
+    return scipy.optimize.least_squares(f, *args, **options).x
+
+
+def written_solution(a):
+    x = solved(lambda x: x - np.ones(2), np.zeros(2))
+    x[0] = a[0] ** 2
+    return x
+
+
+#: Solutions, by what is differentiated in them, each with its value.
+LEAST_SQUARES = {
+    "args": (
+        lambda a: solved(lambda x, u: x - u * np.array([1.0, 2.0]), np.ones(2), args=(a[0],)),
+        lambda a: a[0] * np.array([1.0, 2.0]),
+    ),
+    "kwargs": (
+        lambda a: solved(lambda x, u: x - u * np.ones(2), np.ones(2), kwargs={"u": a[1]}),
+        lambda a: a[1] * np.ones(2),
+    ),
+    "x0": (lambda a: solved(lambda x: x - a**2, 2 * a), lambda a: a**2),
+    "a list x0": (lambda a: solved(lambda x: x - a**2, [a[0], 1.0]), lambda a: a**2),
+    "x0 alone": (lambda a: a * solved(lambda x: x - np.array([1.0, 2.0]), a), lambda a: a * [1, 2]),
+    "nothing": (
+        lambda a: a * solved(lambda x: x - np.array([1.0, 2.0]), np.zeros(2)),
+        lambda a: a * [1, 2],
+    ),
+    "a list": (
+        lambda a: solved(lambda x: [x[0] - a[0] * a[1], x[1] - 2.0], np.zeros(2)),
+        lambda a: np.stack([a[0] * a[1], 2.0]),
+    ),
+    "what f writes": (
+        lambda a: solved(written, np.zeros(2), args=(a,)),
+        lambda a: np.stack([a[0] ** 2, a[1]]),
+    ),
+    "made bounds": (
+        lambda a: solved(lambda x: x - a**2, np.ones(2), bounds=(np.zeros(2), np.full(2, 9.0))),
+        lambda a: a**2,
+    ),
+    "the solution": (written_solution, lambda a: np.stack([a[0] ** 2, 1.0])),
+}
+
+
+@pytest.mark.parametrize("name", LEAST_SQUARES)
+@each_engine
+def test_what_is_differentiated_in_least_squares(name, backend):
+    solution, wanted = (numpy_function(f, deep=True) for f in LEAST_SQUARES[name])
+    a = np.array([1.3, 0.7])
+    (once,) = jacobian(solution, backend, a)
+    (right,) = jacobian(wanted, backend, a)
+    np.testing.assert_allclose(once, right, rtol=1e-6, atol=1e-9)
+    if not isinstance(backend, AutoJax):  # whose compiled calls do not know the numbers
+        (again,) = prepare(jacobian, solution, backend, a)(a)
+        np.testing.assert_allclose(again, right, rtol=1e-6, atol=1e-9)
 
 
 def test_least_squares_with_several_solutions_is_refused():

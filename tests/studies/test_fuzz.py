@@ -30,21 +30,26 @@ def test_a_short_run_finds_nothing(name, count):
     assert found is None, str(found)
 
 
+def _last_doubled(arrays):
+    *others, last = arrays
+    return (*others, last if last is None else 2 * last)
+
+
 def test_a_wrong_engine_is_found_and_its_program_runs_when_pasted(monkeypatch):
-    right = AutogradBackend.pullback
+    pullback, right = AutogradBackend.pullback, AutogradBackend.gradient
 
-    def dropping(self, function, leaves, *, differentiable=False):
-        pulled = right(self, function, leaves, differentiable=differentiable)
+    def wrong_pullback(self, function, leaves, *, differentiable=False):
+        pulled = pullback(self, function, leaves, differentiable=differentiable)
+        return pulled._replace(back=lambda cotangents: _last_doubled(pulled.back(cotangents)))
 
-        def back(cotangents):
-            *others, last = pulled.back(cotangents)
-            return (*others, last if last is None else 2 * last)
+    def wrong_gradient(self, function, leaves, *, value=True):
+        result = right(self, function, leaves, value=value)
+        return result._replace(gradients=_last_doubled(result.gradients))
 
-        return pulled._replace(back=back)
-
-    monkeypatch.setattr(AutogradBackend, "pullback", dropping)
-    found = search([AutoAutograd(mode="reverse")], 1, 100)
-    assert found is not None
+    monkeypatch.setattr(AutogradBackend, "pullback", wrong_pullback)
+    monkeypatch.setattr(AutogradBackend, "gradient", wrong_gradient)
+    searches = (search([AutoAutograd()], number, 60) for number in range(6))
+    found = next(found for found in searches if found is not None)
     with pytest.raises(AssertionError):
         exec(compile(str(found), "<pasted>", "exec", dont_inherit=True), {"__name__": "pasted"})
     assert len(found.program.f.splitlines()) < 8

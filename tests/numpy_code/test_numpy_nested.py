@@ -72,6 +72,19 @@ def test_arrays_of_the_engine_that_f_brings_stay_arrays_of_the_engine(deep):
     np.testing.assert_array_equal(gradient(numpy_function(f, deep=deep), AutoTorch(), X)[0], 4.0)
 
 
+@each_engine
+def test_results_at_an_array_that_f_makes_can_be_written_to(backend):
+    def f(x):
+        made = np.ones(3)
+        value, _ = pullback(lambda y: y * 2.0, backend, made)
+        _, tangent = pushforward(lambda y: y * 2.0, backend, (made,), (made,))
+        value[0] = tangent[1] = x[0]
+        return np.sum(value * tangent * x)
+
+    (found,) = gradient(numpy_function(f), backend, X)
+    np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-8)
+
+
 # What is differentiated comes in by capture: numbers and plain arrays are the arguments
 # --------------------------------
 

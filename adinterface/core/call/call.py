@@ -306,7 +306,7 @@ class Call(Sampled):
         if plan.to_user is not None:
             presented = plan.to_user(result, self.occupied)
             if presented is not None:
-                return self._wrapped(presented)
+                return _wrapped(presented, plan.result_library)
         source = library_of_array(result)
         if source is not NUMPY and dtype_kind(source.dtype(result)) == "other":
             return result  # other libraries cannot represent it
@@ -320,13 +320,11 @@ class Call(Sampled):
         if target is not source and target.name == source.name:
             target = source
         presented = target.restore(result, source, None, source.dtype(result), self.occupied)
+        if plan.stand_in is not None:
+            return plan.stand_in(presented)
         if isinstance(presented, np.generic):
             return np.asarray(presented)
-        return self._wrapped(presented)
-
-    def _wrapped(self, result: Any) -> Any:
-        library = NUMPY if self.plan.stand_in else self.plan.result_library
-        return _wrapped(result, library)
+        return _wrapped(presented, plan.result_library)
 
     def value(self, part: tuple[Sequence[Any], Aux]) -> Any:
         """What f returned, from its outputs and aux."""

@@ -41,7 +41,8 @@ def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
     library = backend.library or NUMPY
     result_library = next((each for each in libraries if each is not PYTHON), NUMPY)
     python_result = all(each is PYTHON for each in libraries)
-    direct = None if python_result else backend.library
+    stand_in = _stand_in(plan)
+    direct = None if python_result or stand_in is not None else backend.library
     dtypes = dict(zip(plan.active, plan.dtypes))
     enters = [
         _entering(backend, slots[n], value, dtypes.get(n), copy) for n, value in enumerate(values)
@@ -60,9 +61,7 @@ def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
         enters=_unless_identity(enters),
         to_leaf=to_leaf,
         to_user=None if direct is None else direct.to_leaf(None, result_library),
-        stand_in=any(
-            node.type.stands_for_array for _, root in plan.places() for node in root.nodes()
-        ),
+        stand_in=stand_in,
         scope=_scope(backend, plan),
     )
 
@@ -70,6 +69,13 @@ def with_conversions(plan: Plan, values: Sequence[Any]) -> Plan:
 def _unless_identity(enters: Sequence[Enter]) -> tuple[Enter, ...] | None:
     """The conversions; None if all are the identity, so that a call skips them."""
     return None if all(enter is as_it_is for enter in enters) else tuple(enters)
+
+
+def _stand_in(plan: Plan) -> Callable[[Any], Any] | None:
+    """Makes a result such as the first stand-in among the arguments; None if there is none."""
+    nodes = [node for _, structure in plan.places() for node in structure.nodes()]
+    found = next((node for node in nodes if node.type.stands_for_array), None)
+    return None if found is None else lambda array: found.type.unflatten(found.data, (array,))
 
 
 # Contexts

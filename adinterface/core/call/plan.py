@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Any, NamedTuple
@@ -124,8 +124,9 @@ class Plan:
     to_leaf: tuple[ToLeaf, ...] | None = None
     #: The direct conversion of a result to the result library; None where there is none.
     to_user: ToLeaf | None = None
-    #: Whether an argument holds a stand-in: running NumPy code gets results in that form.
-    stand_in: bool = False
+    #: Wraps an array in the class that represents one array in the arguments; None if there is no
+    #: such class.
+    stand_in: Callable[[Any], Any] | None = None
     #: Makes the context in which the engine evaluates the call; None if there is none.
     scope: Scoping | None = None
 
